@@ -1,0 +1,109 @@
+"""`map_items`: one function over many items, in local processes, with a progress bar and the item store.
+
+The result of an item depends on the item alone; the number of workers (CARES_WORKERS) decides only how long it takes.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from typing import TypeVar
+
+from tqdm import tqdm
+
+from cares.core.errors import CaresError, InputError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def worker_count() -> int:
+    """Processes to use: CARES_WORKERS, else the processors that this process may run on."""
+    given = os.environ.get("CARES_WORKERS")
+    if given is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not given.isdigit() or int(given) < 1:
+        raise InputError("environment", "CARES_WORKERS", given, "a whole number of at least 1")
+    return int(given)
+
+
+def progress(items: Iterable[T] | None = None, *, total: int | None = None, desc: str, unit: str = "item") -> tqdm[T]:
+    """The one progress bar of the project: on stderr, with rate and time left; quiet updates when not on a terminal."""
+    interval = 0.2 if sys.stderr.isatty() else 15.0
+    return tqdm(items, total=total, desc=desc, unit=unit, mininterval=interval, dynamic_ncols=True, file=sys.stderr)
+
+
+def map_items(
+    work: Callable[[T], R],
+    items: Sequence[T],
+    *,
+    desc: str,
+    workers: int | None = None,
+    setup: Callable[..., None] | None = None,
+    setup_args: tuple[object, ...] = (),
+) -> list[R]:
+    """Apply `work` to every item; results come in the order of `items`.
+
+    `work` keeps its own results in the item store, so a killed run resumes. It reports a failed item as a value; an
+    exception is a fault of the run: it stops the run after the items in flight, and is raised.
+
+    Args:
+        work: a module-level function (it must be picklable) of one item.
+        items: what to work on.
+        desc: the progress bar's label.
+        workers: processes; default `worker_count()`. With one, the work runs in this process.
+        setup: called once in each worker before the first item, for example to load a model.
+        setup_args: its arguments.
+    """
+    count = min(workers or worker_count(), max(1, len(items)))
+    if count == 1:
+        if setup is not None and items:
+            setup(*setup_args)
+        return [work(item) for item in progress(items, desc=desc)]
+    results: dict[int, R] = {}
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(setup, setup_args))
+    try:
+        waiting: dict[Future[R], int] = {}
+        todo = iter(enumerate(items))
+        with progress(total=len(items), desc=desc) as bar:
+            while True:
+                while len(waiting) < 2 * count and (pair := next(todo, None)) is not None:
+                    waiting[pool.submit(work, pair[1])] = pair[0]
+                if not waiting:
+                    break
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    results[waiting.pop(future)] = future.result()
+                    bar.update()
+    except BaseException:
+        _stop(pool)
+        raise
+    pool.shutdown()
+    return [results[index] for index in range(len(items))]
+
+
+def _start_worker(setup: Callable[..., None] | None, setup_args: tuple[object, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if setup is not None:
+        setup(*setup_args)
+
+
+def _stop(pool: ProcessPoolExecutor) -> None:
+    """End the workers now: their results are in the store or will be made again."""
+    processes = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join(timeout=10)
+
+
+def check_not_empty(items: Sequence[object], file: object) -> None:
+    """CaresError when a stage has nothing to do, so that an empty input is not a silent success."""
+    if not items:
+        raise CaresError(f"{file}: holds no item; the stage before it made nothing")

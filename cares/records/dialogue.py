@@ -1,0 +1,90 @@
+"""Topics, dialogues and every attempt at one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from cares.core.record import Record
+from cares.records.scene import Reaction, Speaker
+
+
+class Topic(Record):
+    """What a scene's talk is about; `attempt` counts the topics that the scene has had."""
+
+    scene_id: str
+    attempt: Annotated[int, Field(ge=0)]
+    topic: Annotated[str, Field(min_length=8, max_length=160)]
+
+
+class Segment(Record):
+    """A piece of a turn: words, or the place of a sound.
+
+    A speech segment has `text`; a sound has `event`, its index in the scene's events. How the words are spoken:
+
+    - `plain`: an utterance of its own;
+    - `cut`: broken off at its end; `spoken_as` is the longer sentence whose beginning is heard;
+    - `joined`: continues the utterance of the speech segment before it in the same turn (a sound lies between two words).
+    """
+
+    text: str = ""
+    event: Annotated[int, Field(ge=0)] | None = None
+    delivery: Literal["plain", "cut", "joined"] = "plain"
+    spoken_as: str = ""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.event is None) == (not self.text):
+            raise ValueError("a segment has either text or an event")
+        if (self.delivery == "cut") != bool(self.spoken_as):
+            raise ValueError("spoken_as belongs to a cut segment, and only to one")
+        return self
+
+
+class Turn(Record):
+    """What one speaker says without the other, with the sounds that fall inside it."""
+
+    speaker: Speaker
+    segments: Annotated[tuple[Segment, ...], Field(min_length=1)]
+
+
+class Dialogue(Record):
+    """An accepted dialogue: one line of accepted.jsonl."""
+
+    scene_id: str
+    topic: str
+    attempt: Annotated[int, Field(ge=0)]
+    writer: str
+    evaluator: str
+    topic_similarity: float
+    turns: tuple[Turn, ...]
+
+
+class Verdict(Record):
+    """What the evaluator recovered for one event."""
+
+    event: Annotated[int, Field(ge=0)]
+    sound: str
+    label: Reaction
+    scores: dict[str, float]
+
+
+class Attempt(Record):
+    """One attempt, kept whatever became of it: one line of attempts.jsonl.
+
+    `reason` is "accepted", or the name of the first check that refused it; `detail` says where.
+    """
+
+    scene_id: str
+    attempt: Annotated[int, Field(ge=0)]
+    candidate: Annotated[int, Field(ge=0)]
+    topic: str
+    seed: int
+    reason: str
+    detail: str
+    finish_reason: str
+    completion_tokens: Annotated[int, Field(ge=0)]
+    verdicts: tuple[Verdict, ...] = ()
+    topic_similarity: float | None = None
+    text: str

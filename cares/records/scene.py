@@ -1,0 +1,87 @@
+"""Allocated scenes: everything that is fixed before a word is written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from cares.core.record import Record
+
+Reaction = Literal["pivot", "verbal", "behavioral", "ambient"]
+REACTIONS: tuple[Reaction, ...] = ("pivot", "verbal", "behavioral", "ambient")
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+Gender = Literal["F", "M"]
+Speaker = Literal["A", "B"]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Composition(Record):
+    """How many events of each reaction a scene has: at most three, at most one of them a pivot."""
+
+    pivot: Annotated[int, Field(ge=0, le=1)]
+    verbal: Annotated[int, Field(ge=0, le=3)]
+    behavioral: Annotated[int, Field(ge=0, le=3)]
+    ambient: Annotated[int, Field(ge=0, le=3)]
+
+    @model_validator(mode="after")
+    def _at_most_three(self) -> Self:
+        if self.total > 3:
+            raise ValueError(f"at most 3 events, not {self.total}")
+        return self
+
+    @property
+    def total(self) -> int:
+        """Number of events."""
+        return self.pivot + self.verbal + self.behavioral + self.ambient
+
+
+class Event(Record):
+    """One sound in a scene.
+
+    `slot` is the index of the turn inside which the sound falls (0 is the first turn). Events are listed by slot.
+    """
+
+    sound: str
+    reaction: Reaction
+    register_id: str = Field(alias="register")
+    slot: Count
+
+    model_config = Record.model_config | {"populate_by_name": True, "serialize_by_alias": True}
+
+
+class Scene(Record):
+    """One line of scenes.jsonl."""
+
+    scene_id: str
+    template_id: str
+    split: Split
+    location: str
+    relation: str
+    roles: tuple[str, str]
+    genders: tuple[Gender, Gender]
+    theme: str
+    n_turns: Annotated[int, Field(ge=6, le=13)]
+    composition: Composition
+    events: tuple[Event, ...]
+
+    @model_validator(mode="after")
+    def _events_match(self) -> Self:
+        for reaction in REACTIONS:
+            found = sum(event.reaction == reaction for event in self.events)
+            if found != getattr(self.composition, reaction):
+                raise ValueError(f"composition says {getattr(self.composition, reaction)} {reaction}, events hold {found}")
+        slots = [event.slot for event in self.events]
+        if slots != sorted(set(slots)) or any(not 1 <= slot < self.n_turns for slot in slots):
+            raise ValueError(f"slots {slots} must rise within 1 and n_turns - 1")
+        return self
+
+
+class Template(Record):
+    """One line of templates.jsonl: scenes of one template share a theme and a split."""
+
+    template_id: str
+    split: Split
+    theme: str
+    scene_ids: tuple[str, ...]

@@ -1,0 +1,74 @@
+"""Spoken utterances and where their words lie."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cares.core.record import Record
+from cares.records.bank import Sha256
+from cares.records.scene import Speaker, Split
+
+Sample = Annotated[int, Field(ge=0)]
+
+
+class SpokenSegment(Record):
+    """Which segment of the dialogue an utterance speaks, and how many of its words."""
+
+    turn: Annotated[int, Field(ge=0)]
+    segment: Annotated[int, Field(ge=0)]
+    n_words: Annotated[int, Field(ge=1)]
+
+
+class Utterance(Record):
+    """One utterance in a scene's speech file: `n_samples` from `start_sample`, 44.1 kHz.
+
+    `text` is what is heard. An utterance with a sound between two of its words speaks two segments ("joined").
+    """
+
+    index: Annotated[int, Field(ge=0)]
+    turn: Annotated[int, Field(ge=0)]
+    speaker: Speaker
+    text: str
+    segments: Annotated[tuple[SpokenSegment, ...], Field(min_length=1)]
+    cut: bool
+    voice: str
+    engine: str
+    tries: Annotated[int, Field(ge=1)]
+    word_error_rate: Annotated[float, Field(ge=0)]
+    start_sample: Sample
+    n_samples: Annotated[int, Field(ge=1)]
+
+
+class SceneSpeech(Record):
+    """One line of speech.jsonl. A scene that could not be spoken has a `failure` and no utterances."""
+
+    scene_id: str
+    split: Split
+    path: str
+    pcm_sha256: Sha256 | None
+    voices: tuple[str, str]
+    utterances: tuple[Utterance, ...]
+    failure: str = ""
+
+
+class Word(Record):
+    """One word of an utterance, in samples from the start of the scene's speech file.
+
+    `interpolated` marks a time that the aligner did not give; such a word never places an event.
+    """
+
+    utterance: Annotated[int, Field(ge=0)]
+    word: str
+    start_sample: Sample
+    end_sample: Sample
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    interpolated: bool
+
+
+class SceneAlignment(Record):
+    """One line of alignment.jsonl."""
+
+    scene_id: str
+    words: tuple[Word, ...]
