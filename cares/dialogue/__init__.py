@@ -1,0 +1,1 @@
+"""From allocated scenes to accepted dialogues: topics, skeleton-guided writing, lint, evaluation, acceptance."""

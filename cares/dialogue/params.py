@@ -1,0 +1,45 @@
+"""Sections `topics` and `dialogues` of params.yaml."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cares.core.record import Record
+
+Temperature = Annotated[float, Field(ge=0, le=2)]
+Share = Annotated[float, Field(gt=0, le=1)]
+
+
+class TopicsParams(Record):
+    """How topics are found: `per_scene` are written for each scene, the first is used, the next ones are in reserve."""
+
+    per_scene: Annotated[int, Field(ge=1, le=8)]
+    group_scenes: Annotated[int, Field(ge=1, le=256)]
+    attempts: Annotated[int, Field(ge=1, le=20)]
+    temperature: Temperature
+    top_p: Share
+    longest_chars: Annotated[int, Field(ge=30, le=150)]
+
+
+class DialoguesParams(Record):
+    """How dialogues are written and accepted.
+
+    A group of `group_scenes` consecutive scenes shares its waves of requests; a wave has `group_scenes` places, and the
+    places of accepted scenes go to further candidates of the others, at most `candidates` each. After `waves_per_topic`
+    waves a scene takes its next topic. Lengths are in characters: of a line, of a line before or after a remark, and of
+    the remark that names a sound.
+    """
+
+    writer: Literal["skeleton"]
+    group_scenes: Annotated[int, Field(ge=1, le=256)]
+    waves: Annotated[int, Field(ge=1, le=64)]
+    waves_per_topic: Annotated[int, Field(ge=1, le=64)]
+    candidates: Annotated[int, Field(ge=1, le=16)]
+    temperature: Temperature
+    top_p: Share
+    says_chars: Annotated[int, Field(ge=60, le=400)]
+    short_chars: Annotated[int, Field(ge=40, le=300)]
+    remark_chars: Annotated[int, Field(ge=40, le=200)]
+    max_tokens: Annotated[int, Field(ge=200, le=8192)]
