@@ -1,0 +1,102 @@
+"""What the registry knows of a model: where it officially comes from, its files by hash, and where they can be got."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from cares.core.record import Record
+
+Kind = Literal["llm", "tts", "asr", "encoder"]
+Conversion = Literal["none", "gguf", "whisper-ct2"]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+ModelId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+
+
+class PackagePart(Record):
+    """A file inside a wheel of the package index: the whole weight file, or one of its consecutive parts.
+
+    `file` is a glob over the wheel's member names that must match exactly one member.
+    """
+
+    distribution: Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
+    version: Annotated[str, Field(pattern=r"^[0-9][0-9A-Za-z.+!-]*$")]
+    file: Annotated[str, Field(min_length=1)]
+
+
+class WeightFile(Record):
+    """One official file, known by its hash and not by where it came from.
+
+    `name` is its path in the model's folder, `hub_path` its path in the official repository if that is on the hub.
+    `note` says what of its origin could not be checked.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+    size: Annotated[int, Field(gt=0)]
+    sha256: Sha256
+    hub_path: str | None = None
+    packages: tuple[PackagePart, ...] = ()
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _name_stays_inside(self) -> Self:
+        path = PurePosixPath(self.name)
+        if path.is_absolute() or ".." in path.parts or path.name.startswith(".cares"):
+            raise ValueError(f"{self.name!r} is not a plain path below the model's folder")
+        return self
+
+
+class Model(Record):
+    """One entry of registry.yaml. `ready_bytes` is about what the ready folder takes on disk."""
+
+    name: Annotated[str, Field(min_length=1)]
+    kind: Kind
+    licence: Annotated[str, Field(min_length=1)]
+    host: Literal["huggingface", "github-release"]
+    repository: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
+    revision: Annotated[str, Field(min_length=1)]
+    convert: Conversion = "none"
+    ready_bytes: Annotated[int, Field(gt=0)]
+    files: Annotated[tuple[WeightFile, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        names = [file.name for file in self.files]
+        if len(set(names)) != len(names):
+            raise ValueError("a file name occurs twice")
+        if self.host == "huggingface" and len(self.revision) != 40:
+            raise ValueError("a hub revision is a full commit hash of 40 digits")
+        if self.host != "huggingface" and any(file.hub_path for file in self.files):
+            raise ValueError("hub_path is only for models on the hub")
+        return self
+
+
+class Registry(Record):
+    """The whole of registry.yaml."""
+
+    models: dict[ModelId, Model]
+
+
+class ReadyFile(Record):
+    """A file of a ready model folder."""
+
+    name: str
+    size: Annotated[int, Field(ge=0)]
+    sha256: Sha256
+
+
+class ReadyModel(Record):
+    """One entry of data/models.json: the official files and what was made of them."""
+
+    id: ModelId
+    name: str
+    kind: Kind
+    licence: str
+    host: str
+    repository: str
+    revision: str
+    convert: Conversion
+    official: tuple[ReadyFile, ...]
+    ready: tuple[ReadyFile, ...]
