@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -34,6 +36,14 @@ class Sound(Record):
     sub_type: str
     locations: Annotated[tuple[str, ...], Field(min_length=1)]
     duration_s: tuple[Seconds, Seconds]
+
+    def mention_in(self, text: str) -> str | None:
+        """The first word or phrase of `text` that names the sound, lower-case, or None.
+
+        Whole words only, in any case; a hyphen separates words as a space does, and a possessive ending is no part of one.
+        """
+        found = _mention(self.word_forms).search(text.lower().replace("\u2019", "'"))
+        return found.group() if found else None
 
 
 class RoomRecipe(Record):
@@ -84,3 +94,10 @@ class Theme(Record):
     id: Name
     phrase: str
     examples: Annotated[tuple[str, ...], Field(min_length=2)]
+
+
+@lru_cache(maxsize=1024)
+def _mention(forms: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(forms, key=lambda form: (-len(form), form))
+    joined = "|".join(r"[\s-]+".join(map(re.escape, re.split(r"[ -]", form))) for form in longest_first)
+    return re.compile(rf"(?<!\w)(?:{joined})(?!\w)")
