@@ -57,7 +57,7 @@ class Catalog:
                 found[name] |= group
         for one in self.sounds.values():
             for other in self.sounds.values():
-                if any(one.mention_in(form) for form in other.word_forms):
+                if any(one.mention_in(text) for text in (*other.word_forms, *other.names, other.display, other.phrase)):
                     found[one.id].add(other.id)
                     found[other.id].add(one.id)
         return {name: frozenset(others - {name}) for name, others in found.items()}

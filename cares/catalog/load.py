@@ -7,13 +7,15 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from cares.catalog.catalog import Catalog
 from cares.catalog.types import Location, Register, Relation, Sound, Theme
 from cares.core.canonical import Json
 from cares.core.errors import InputError
 from cares.core.params import read_yaml
+
+__all__ = ["Catalog", "load_catalog"]
 
 E = TypeVar("E", Location, Register, Relation, Sound, Theme)
 _HERE = Path(__file__).parent
@@ -43,12 +45,15 @@ def _load(folder: Path) -> Catalog:
         for name, sound in _entries(Sound, file, sounds).items():
             _check_sound(sound, file, locations, categories)
             sounds[name] = sound
+    registers = _entries(Register, folder / "registers.yaml")
+    for register in registers.values():
+        _check_register(register, folder / "registers.yaml")
     return Catalog(
         sounds=MappingProxyType(sounds),
         locations=MappingProxyType(locations),
         relations=MappingProxyType(_entries(Relation, folder / "relations.yaml")),
         themes=MappingProxyType(_entries(Theme, folder / "themes.yaml")),
-        registers=MappingProxyType(_entries(Register, folder / "registers.yaml")),
+        registers=MappingProxyType(registers),
         categories=MappingProxyType(categories),
         alike=_alike(folder / "confusable.yaml", sounds),
     )
@@ -70,7 +75,7 @@ def _list(file: Path) -> list[Json]:
     data = read_yaml(file)
     if not isinstance(data, list) or not data:
         raise InputError(file, "", data, "a list of at least one entry")
-    return cast("list[Json]", data)
+    return data
 
 
 def _categories(file: Path) -> dict[str, tuple[str, ...]]:
@@ -111,9 +116,10 @@ def _check_sound(
             raise wrong("word_forms", form, "lower-case words between single spaces or hyphens")
     if len(set(sound.word_forms)) < len(sound.word_forms):
         raise wrong("word_forms", list(sound.word_forms), "every form only once")
-    for field, text in (("display", sound.display), ("phrase", sound.phrase)):
-        if sound.mention_in(text) is None:
-            raise wrong(field, text, "a text that holds one of the word forms, since prompts name the sound by it")
+    for field, texts in (("display", [sound.display]), ("phrase", [sound.phrase]), ("names", sound.names)):
+        for text in texts:
+            if sound.mention_in(text) is None:
+                raise wrong(field, text, "a text that holds one of the word forms, since it is to name the sound")
 
 
 def _check_room(location: Location, file: Path) -> None:
@@ -121,6 +127,14 @@ def _check_room(location: Location, file: Path) -> None:
         low, high = getattr(location.room, field)
         if not 0 < low <= high:
             raise InputError(file, f"{location.id}.room.{field}", [low, high], "two numbers above 0, the smaller first")
+
+
+def _check_register(register: Register, file: Path) -> None:
+    named = register.reaction in ("pivot", "verbal")
+    for cue in register.cues:
+        if ("{sound}" in cue) != named or set("{}") & set(cue.replace("{sound}", "")):
+            expected = "{sound} in the cue, and no other braces" if named else "no braces, since the sound is not named"
+            raise InputError(file, f"{register.id}.cues", cue, expected)
 
 
 def _alike(file: Path, sounds: Collection[str]) -> tuple[frozenset[str], ...]:

@@ -20,8 +20,10 @@ class Sound(Record):
     """A sound of the label space.
 
     `display` is a noun phrase without article for people and questions ("dog bark"); `phrase` is the noun phrase with
-    article for prompts ("a dog barking", "the train horn"). `word_forms` are all lower-case words or phrases, inflected
-    forms included, by which a speaker would name the sound or its source; the lint searches them on word boundaries.
+    article for prompts ("a dog barking", "the train horn"). `names` are what a speaker would put after "that" or "the",
+    singular and countable where the language allows it ("dog", "barking dog"). `word_forms` are all lower-case words or
+    phrases, inflected forms included, by which a speaker would name the sound or its source; the lint searches them on
+    word boundaries, and every display, phrase and name holds one.
     `locations` are where it may occur: exactly those of the published label space for local and shared sounds, the
     plausible ones for the others.
     """
@@ -30,6 +32,7 @@ class Sound(Record):
     group: SoundGroup
     display: str
     phrase: str
+    names: Annotated[tuple[str, ...], Field(min_length=1)]
     word_forms: Annotated[tuple[str, ...], Field(min_length=1)]
     audioset: str
     category: str
@@ -40,14 +43,14 @@ class Sound(Record):
     def mention_in(self, text: str) -> str | None:
         """The first word or phrase of `text` that names the sound, lower-case, or None.
 
-        Whole words only, in any case; a hyphen separates words as a space does, and a possessive ending is no part of one.
+        Whole words only, in any case; a hyphen separates words as a space does, and a possessive ending is left out.
         """
         found = _mention(self.word_forms).search(text.lower().replace("\u2019", "'"))
         return found.group() if found else None
 
 
 class RoomRecipe(Record):
-    """Ranges from which rooms of a location are drawn: length, width, height in metres and reverberation time in seconds.
+    """Ranges from which rooms of a location are drawn: length, width, height in metres, reverberation time in seconds.
 
     Outdoors the box is large and `rt60_s` short: a ground reflection and little else.
     """
