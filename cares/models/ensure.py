@@ -1,8 +1,8 @@
 """`ensure`: the folder of ready weights of a model, made once and checked at every use.
 
 The folder lies in the weight cache, shared by all clones, under the model's id and a digest of its files' hashes
-and of the converting code. It appears whole or not at all. Its record `.cares.json` keeps each file's size, time of change
-and hash, so that gigabytes are hashed again only when a file was touched.
+and of the converting code. It appears whole or not at all. Its record `.cares.json` keeps each file's size, time of
+change and hash, so that gigabytes are hashed again only when a file was touched.
 """
 
 from __future__ import annotations

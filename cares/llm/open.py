@@ -1,0 +1,36 @@
+"""The one way to a language model: in this process, or a server where CARES_LLM_URL names one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+from cares.llm.params import LlmParams
+from cares.llm.types import LanguageModel
+
+
+@contextlib.contextmanager
+def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
+    """Open a language model and close it at the end.
+
+    With CARES_LLM_URL set, it is the model that this OpenAI-compatible server offers as `model_id`; its answers are not
+    promised to be the same again. Else vLLM runs the registered weights in this process.
+
+    Raises:
+        LlmError: the model cannot be started or reached.
+    """
+    url = os.environ.get("CARES_LLM_URL")
+    model: LanguageModel
+    if url:
+        from cares.llm.server import ServerModel
+
+        model = ServerModel(model_id, url, os.environ.get("CARES_LLM_KEY"))
+    else:
+        from cares.llm.inprocess import InProcessModel
+
+        model = InProcessModel(model_id, params)
+    try:
+        yield model
+    finally:
+        model.close()
