@@ -35,6 +35,13 @@ ENVIRONMENT = {
 GIB = 1 << 30
 
 
+def in_process_digest(model_id: str, params: LlmParams) -> str:
+    """What decides the answers: weights, parameters, versions of the libraries. Makes the weights, starts no engine."""
+    return digest(
+        {"engine": _versions(), "model": model_digest(model_id), "params": params.to_json(), "way": "in-process"}
+    )
+
+
 class InProcessModel:
     """A model run by vLLM in this process; see `cares.llm.types.LanguageModel`.
 
@@ -52,9 +59,7 @@ class InProcessModel:
         self.name = model_id
         self._params = params
         folder = ensure(model_id)
-        self.digest = digest(
-            {"engine": _versions(), "model": model_digest(model_id), "params": params.to_json(), "way": "in-process"}
-        )
+        self.digest = in_process_digest(model_id, params)
         self._waves = 0
         self._until_closed = contextlib.ExitStack()
         self._until_closed.enter_context(_environment(params))

@@ -10,6 +10,17 @@ from cares.llm.params import LlmParams
 from cares.llm.types import LanguageModel
 
 
+def model_identity(model_id: str, params: LlmParams) -> str:
+    """The `digest` that the opened model will have, without opening it: for the keys of kept answers."""
+    if os.environ.get("CARES_LLM_URL"):
+        from cares.llm.server import server_digest
+
+        return server_digest(model_id)
+    from cares.llm.inprocess import in_process_digest
+
+    return in_process_digest(model_id, params)
+
+
 @contextlib.contextmanager
 def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
     """Open a language model and close it at the end.

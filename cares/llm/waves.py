@@ -9,13 +9,13 @@ from types import TracebackType
 from typing import Self
 
 from cares.core.store import ItemStore, item_key, source_digest
-from cares.llm.open import open_llm
+from cares.llm.open import model_identity, open_llm
 from cares.llm.params import LlmParams
 from cares.llm.types import ChatAnswer, ChatRequest, LanguageModel, LlmError
 
 
 def promised() -> bool:
-    """Whether answers are promised to be the same again: in this process they are, from a server (CARES_LLM_URL) not."""
+    """Whether answers are promised to be the same again: from this process yes, from a server (CARES_LLM_URL) no."""
     return not os.environ.get("CARES_LLM_URL")
 
 
@@ -51,7 +51,7 @@ class StoredWaves:
         key = item_key(
             wave=[request.to_json() for request in wave],
             model=model_identity(self.model_id, self._params),
-            code=source_digest("cares.llm"),
+            code=source_digest("cares.llm.inprocess", "cares.llm.server", "cares.llm.types"),
         )
         if (kept := self._store.get(key)) is not None:
             return [ChatAnswer.parse(value, self._store.path(key)) for value in kept.value]

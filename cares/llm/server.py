@@ -1,0 +1,243 @@
+"""A language model behind an OpenAI-compatible server: one that is given (CARES_LLM_URL) or that `serve` started.
+
+What is sent again: connection errors, time-outs, a body that breaks off or is not JSON, 408, 409, 425, 429 and 5xx,
+with growing pauses (or those of Retry-After), a bounded number of times. The key is sent in the header and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+
+from cares.core.canonical import digest
+from cares.core.errors import InputError
+from cares.core.executor import progress
+from cares.llm.types import ChatAnswer, ChatRequest, LlmError, failed
+
+TRY_AGAIN = frozenset({408, 409, 425, 429})
+REQUEST_AT_FAULT = frozenset({400, 413, 422})
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Patience(NamedTuple):
+    """How long a server is waited for: attempts for one request, first and longest pause, time for one answer."""
+
+    attempts: int = 6
+    first_pause_s: float = 1.0
+    longest_pause_s: float = 60.0
+    answer_s: float = 900.0
+    in_flight: int = 32
+
+
+PATIENCE = Patience()
+T = TypeVar("T")
+
+
+class _Passing(Exception):
+    """A failure that may pass; `pause_s` is what the server asked for."""
+
+    def __init__(self, message: str, pause_s: float | None = None) -> None:
+        super().__init__(message)
+        self.pause_s = pause_s
+
+
+def server_digest(model_id: str) -> str:
+    """What an item's key says of a served model: its name, that it was served, and nothing of where."""
+    return digest({"model": model_id, "way": "server"})
+
+
+class ServerModel:
+    """A model offered by a server; see `cares.llm.types.LanguageModel`.
+
+    Args:
+        model_id: the name under which the server offers the model.
+        url: the server's address, with or without the final /v1.
+        key: sent as a bearer token if given.
+        patience: limits of waiting and repeating.
+
+    Raises:
+        InputError: the address is not an http address.
+        LlmError: the server cannot be reached or does not offer the model.
+    """
+
+    promised = False
+
+    def __init__(self, model_id: str, url: str, key: str | None = None, patience: Patience = PATIENCE) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InputError("environment", "CARES_LLM_URL", parts.geturl(), "an address such as http://127.0.0.1:8000")
+        if parts.username or parts.password:
+            raise InputError("environment", "CARES_LLM_URL", "an address with a password", "the key in CARES_LLM_KEY")
+        self.name = model_id
+        self.digest = server_digest(model_id)
+        self._patience = patience
+        self._key = key
+        self._at = f"{parts.scheme}://{parts.netloc}"
+        self._base = f"{self._at}{parts.path.rstrip('/').removesuffix('/v1')}/v1/"
+        self._through_proxy = parts.hostname not in LOOPBACK
+        self._closed = False
+        self._run(self._check_offered)
+
+    def complete(self, wave: Sequence[ChatRequest]) -> list[ChatAnswer]:
+        """Answer a wave, its requests in flight together; LlmError when the server stays away or refuses the key."""
+        if self._closed:
+            raise LlmError(f"{self.name}: the model is closed")
+
+        async def all_of_them(client: httpx.AsyncClient) -> list[ChatAnswer]:
+            with progress(total=len(wave), desc=self.name, unit="request") as bar:
+
+                async def one(request: ChatRequest) -> ChatAnswer:
+                    answer = await self._one(client, request)
+                    bar.update()
+                    return answer
+
+                return list(await asyncio.gather(*(one(request) for request in wave)))
+
+        return self._run(all_of_them)
+
+    def close(self) -> None:
+        """Connections live only as long as a wave; nothing is left to give back."""
+        self._closed = True
+
+    def _run(self, work: Callable[[httpx.AsyncClient], Awaitable[T]]) -> T:
+        async def with_client() -> T:
+            async with httpx.AsyncClient(
+                base_url=self._base,
+                headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+                timeout=httpx.Timeout(self._patience.answer_s, connect=10.0, pool=None),
+                limits=httpx.Limits(max_connections=self._patience.in_flight),
+                trust_env=self._through_proxy,
+            ) as client:
+                return await work(client)
+
+        return asyncio.run(with_client())
+
+    async def _check_offered(self, client: httpx.AsyncClient) -> None:
+        status, body = await self._send(client, "GET", "models", None)
+        if status != 200:
+            raise LlmError(f"{self._at}: status {status} for the list of models: {self._reason(body)}")
+        entries = body.get("data") if isinstance(body, dict) else None
+        offered = [str(entry.get("id")) for entry in entries or [] if isinstance(entry, dict)]
+        if self.name not in offered:
+            raise LlmError(f"{self._at}: offers {', '.join(offered) or 'no model'}, not {self.name!r} of params.yaml")
+
+    async def _one(self, client: httpx.AsyncClient, request: ChatRequest) -> ChatAnswer:
+        status, body = await self._send(client, "POST", "chat/completions", _body(self.name, request))
+        if status in REQUEST_AT_FAULT:
+            return failed(f"status {status}: {self._reason(body)}")
+        if status != 200:
+            raise LlmError(f"{self._at}: status {status}: {self._reason(body)}")
+        return _answer(body, request)
+
+    async def _send(
+        self, client: httpx.AsyncClient, method: str, path: str, body: dict[str, Any] | None
+    ) -> tuple[int, Any]:
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self._patience.attempts),
+            wait=self._pause,
+            retry=retry_if_exception_type(_Passing),
+            reraise=True,
+        )
+        try:
+            return await retrying(self._try, client, method, path, body)
+        except _Passing as error:
+            message = f"{self._at}: {error} ({self._patience.attempts} attempts)"
+            raise LlmError(f"{message}. Finished waves are kept; run again when the server is back") from None
+
+    async def _try(
+        self, client: httpx.AsyncClient, method: str, path: str, body: dict[str, Any] | None
+    ) -> tuple[int, Any]:
+        try:
+            response = await client.request(method, path, json=body)
+        except httpx.HTTPError as error:
+            raise _Passing(str(error) or type(error).__name__) from error
+        if response.status_code in TRY_AGAIN or response.status_code >= 500:
+            message = f"status {response.status_code}: {self._reason(_json(response))}"
+            raise _Passing(message, _retry_after(response.headers.get("Retry-After")))
+        value = _json(response)
+        if response.status_code == 200 and value is None:
+            raise _Passing("an answer that is not JSON")
+        return response.status_code, value
+
+    def _reason(self, body: Any) -> str:
+        """The server's own words, shortened; OpenAI's form {"error": {"message": ...}} or anything else."""
+        if isinstance(body, dict) and isinstance(error := body.get("error", body), dict):
+            body = error.get("message", error)
+        text = "no reason given" if body is None else str(body)
+        if self._key:
+            text = text.replace(self._key, "(key)")
+        return text if len(text) <= 300 else text[:297] + "..."
+
+    def _pause(self, state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, _Passing) and error.pause_s is not None:
+            return min(error.pause_s, self._patience.longest_pause_s)
+        return float(
+            min(self._patience.first_pause_s * 2 ** (state.attempt_number - 1), self._patience.longest_pause_s)
+        )
+
+
+def _body(model_id: str, request: ChatRequest) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "model": model_id,
+        "messages": [message.to_json() for message in request.messages],
+        "seed": request.seed,
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+    }
+    schema = request.json_schema
+    if request.choices is not None:
+        # not every server knows a list of choices, all that know schemas know this
+        answer = {"type": "string", "enum": list(request.choices)}
+        schema = {
+            "type": "object",
+            "properties": {"answer": answer},
+            "required": ["answer"],
+            "additionalProperties": False,
+        }
+    if schema is not None:
+        form = {"name": "answer", "strict": True, "schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
+    return body
+
+
+def _answer(body: Any, request: ChatRequest) -> ChatAnswer:
+    try:
+        choice, usage = body["choices"][0], body.get("usage") or {}
+        text, reason = choice["message"]["content"] or "", choice["finish_reason"]
+        prompt_tokens, completion_tokens = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        return failed(f"an answer without text: {type(error).__name__} {error}")
+    if reason not in ("stop", "length"):
+        return failed(f"the server ended the request: {reason}", prompt_tokens)
+    if request.choices is not None:
+        text = _chosen(text)
+    return ChatAnswer(text=text, finish_reason=reason, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+
+
+def _chosen(text: str) -> str:
+    """The choice inside its JSON object; the raw text if the server did not keep to the schema."""
+    try:
+        value = json.loads(text)["answer"]
+    except (ValueError, KeyError, TypeError):
+        return text
+    return value if isinstance(value, str) else text
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        return None
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds of a Retry-After header (RFC 9110, 10.2.3); its date form is taken as absent."""
+    return float(value) if value and value.strip().isdigit() else None
