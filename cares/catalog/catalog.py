@@ -1,4 +1,7 @@
-"""The label space as one read-only object, with what the stages ask of it."""
+"""The label space as one read-only object, with what the stages ask of it.
+
+Its ids are those of the published CARES benchmark; what is said of each is the project's own.
+"""
 
 from __future__ import annotations
 
