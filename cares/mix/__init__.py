@@ -1,0 +1,1 @@
+"""From words and sounds to finished files: loudness, fixed-point mixing, timelines, rendering."""

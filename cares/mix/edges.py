@@ -1,0 +1,59 @@
+"""Where speech is heard in a stretch of samples, and where it is quietest: integers only, so the answer is exact."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cares.core.pcm import SAMPLE_RATE, Samples
+
+WINDOW = SAMPLE_RATE // 100
+PAD = 2 * WINDOW
+RANGE_POWER = 10**5  # 50 dB
+SPLIT_REACH = 2 * WINDOW
+
+
+def spoken_span(samples: Samples) -> tuple[int, int]:
+    """Start and end of what is heard in an utterance [T].
+
+    Windows of 10 ms within 50 dB of the loudest one count as heard; 20 ms are kept on each side. (0, 0) when all
+    samples are zero.
+    """
+    squares = samples.astype(np.int64) ** 2
+    padded = np.zeros(-(-len(samples) // WINDOW) * WINDOW, np.int64)
+    padded[: len(samples)] = squares
+    energy = padded.reshape(-1, WINDOW).sum(1)
+    loudest = int(energy.max()) if len(energy) else 0
+    if loudest == 0:
+        return 0, 0
+    heard = np.flatnonzero(energy * RANGE_POWER >= loudest)
+    start = int(heard[0]) * WINDOW - PAD
+    end = (int(heard[-1]) + 1) * WINDOW + PAD
+    return max(0, start), min(len(samples), end)
+
+
+def quiet_point(samples: Samples, before: tuple[int, int], after: tuple[int, int]) -> int:
+    """The sample at which to part two neighbouring words, at the middle of the quietest 10 ms between them.
+
+    Args:
+        samples: the speech file [T].
+        before, after: start and end sample of the two words. The search reaches 20 ms into each, for aligners are no
+            more exact than that, but never beyond its middle.
+
+    Returns:
+        A sample between the middles of both words; of equally quiet places the one nearest to half-way.
+    """
+    low = max(before[1] - SPLIT_REACH, (before[0] + before[1]) // 2)
+    high = min(max(after[0], before[1]) + SPLIT_REACH, max((after[0] + after[1]) // 2, low + 1))
+    half_way = (low + high) // 2
+    if high - low <= WINDOW:
+        return half_way
+    energy = _moving_energy(samples[low:high])
+    centres = low + WINDOW // 2 + np.arange(len(energy))
+    quietest = centres[energy == energy.min()]
+    return int(quietest[np.abs(quietest - half_way).argmin()])
+
+
+def _moving_energy(samples: Samples) -> NDArray[np.int64]:
+    sums = np.concatenate(([0], np.cumsum(samples.astype(np.int64) ** 2)))
+    return np.asarray(sums[WINDOW:] - sums[:-WINDOW], np.int64)

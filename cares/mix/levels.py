@@ -1,0 +1,245 @@
+"""How loud everything is: measured on what is heard, decided in hundredths of a decibel.
+
+The master gain comes last, on the sum of all stems. Where a true peak is too high after it, the sound that makes the
+peak is lowered, and the loudness is measured and set again; the loudness is never given up for the peak.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cares.core.errors import InputError
+from cares.core.pcm import SAMPLE_RATE
+from cares.mix.choices import Choices
+from cares.mix.convolve import Backend
+from cares.mix.engine import STEM_BITS, Mixer
+from cares.mix.loudness import (
+    BLOCK,
+    FULL_SCALE,
+    PEAK_BLOCK,
+    Signal,
+    SilentError,
+    block_peaks,
+    integrated_lufs,
+    level_lufs,
+    to_float,
+    true_peak_dbtp,
+    weighted,
+)
+from cares.mix.params import MixParams, to_cdb
+from cares.mix.pieces import PlacingError
+from cares.mix.tables import GAIN_RANGE_CDB
+from cares.records.scene import Speaker
+from cares.records.timeline import Clip, Duck
+
+ROUNDS = 24
+GREATEST_EVENT_CUT_CDB = 2_000
+_PEAK_RESERVE_CDB = 5  # meters differ by a few hundredths in their interpolation filters
+_MASTER_TOLERANCE_CDB = 5
+_CUT_STEP_CDB = (10, 600)
+_PEAK_RAMP = SAMPLE_RATE // 100
+_VOICES: tuple[Speaker, ...] = ("A", "B")
+
+
+@dataclass
+class Levels:
+    """What was decided: clips with their gains, ducks, and the figures to annotate; keys of dicts are events."""
+
+    clips: list[Clip]
+    ducks: dict[Speaker, list[Duck]]
+    event_level_cdb: dict[int, int]
+    margin_cdb: dict[int, int] = field(default_factory=dict)
+    peak_limited: set[int] = field(default_factory=set)
+    master_gain_cdb: int = 0
+    master_lufs_cdb: int = 0
+
+
+def settle(
+    clips: list[Clip],
+    ducks: dict[Speaker, list[Duck]],
+    choices: Choices,
+    params: MixParams,
+    n_samples: int,
+    mixer: Mixer,
+    backend: Backend,
+) -> Levels:
+    """Give every clip its gain, and the mix its master gain.
+
+    Args:
+        clips: all clips at 0 dB; ducks: those that the events ask for.
+        mixer: one that keeps what it convolved.
+
+    Raises:
+        InputError: a take or an ambience is silent.
+        PlacingError: loudness and true peak cannot both be held.
+    """
+    return _Settling(clips, ducks, choices, params, n_samples, mixer, backend).run()
+
+
+class _Settling:
+    def __init__(
+        self,
+        clips: list[Clip],
+        ducks: dict[Speaker, list[Duck]],
+        choices: Choices,
+        params: MixParams,
+        n_samples: int,
+        mixer: Mixer,
+        backend: Backend,
+    ) -> None:
+        self._choices, self._params, self._n = choices, params, n_samples
+        self._mixer, self._backend = mixer, backend
+        self._levels = Levels(list(clips), {v: list(ducks.get(v, [])) for v in _VOICES}, {})
+
+    def run(self) -> Levels:
+        levels = self._levels
+        for voice in _VOICES:
+            self._set_voice(voice)
+        ambience_power = self._set_ambience()
+        for index, clip in enumerate(levels.clips):
+            if clip.event is not None:
+                self._set_event(index, clip.event)
+        for _ in range(ROUNDS):
+            self._hold_margins(ambience_power)
+            tracks = self._tracks()
+            total = sum(tracks.values(), self._backend.zeros(self._n))
+            signal = self._signal(total)
+            levels.master_gain_cdb = to_cdb(self._params.master_lufs) - to_cdb(integrated_lufs(signal))
+            limit = to_cdb(self._params.true_peak_dbtp) - _PEAK_RESERVE_CDB - levels.master_gain_cdb
+            peaks = block_peaks(signal)
+            over = np.flatnonzero(peaks > 10 ** (limit / 2000))
+            if not len(over):
+                self._check(total)
+                return levels
+            self._lower(over, peaks, limit, {name: self._signal(track) for name, track in tracks.items()})
+        wanted = f"{self._params.master_lufs} LUFS and {self._params.true_peak_dbtp} dBTP"
+        raise PlacingError(f"{wanted} cannot both be held in {ROUNDS} rounds")
+
+    def _signal(self, track: Any) -> Signal:
+        return self._backend.get(track).astype(np.float64) / (FULL_SCALE * (1 << STEM_BITS))
+
+    def _set_gain(self, index: int, gain_cdb: int, what: str) -> None:
+        if not GAIN_RANGE_CDB[0] <= gain_cdb <= GAIN_RANGE_CDB[1]:
+            raise PlacingError(f"{what} would need a gain of {gain_cdb / 100} dB")
+        self._levels.clips[index] = self._levels.clips[index].model_copy(update={"gain_cdb": gain_cdb})
+
+    def _set_track(self, name: str, target_cdb: int, path: str) -> Signal:
+        places = [index for index, clip in enumerate(self._levels.clips) if clip.track == name]
+        signal = self._signal(self._mixer.sum_clips([self._levels.clips[i] for i in places], self._n))
+        try:
+            gain = target_cdb - to_cdb(level_lufs(signal))
+        except SilentError as error:
+            raise InputError(path, "level", str(error), "a sound that can be heard") from None
+        for index in places:
+            self._set_gain(index, gain, name)
+        return signal
+
+    def _set_voice(self, voice: Speaker) -> None:
+        spoken = [clip for clip in self._levels.clips if clip.track == voice]
+        if spoken:
+            self._set_track(voice, to_cdb(self._params.voice_lufs), spoken[0].path)
+
+    def _set_ambience(self) -> Signal:
+        """Sets the gain; returns running sums [T + 1] of the K-weighted power at 0 dB."""
+        signal = self._set_track("ambience", self._choices.ambience_level, self._choices.ambience.path)
+        return np.concatenate(([0.0], np.cumsum(np.square(weighted(signal)))))
+
+    def _set_event(self, index: int, event: int) -> None:
+        clip = self._levels.clips[index]
+        try:
+            level = to_cdb(level_lufs(self._signal(self._mixer.heard(clip))[: clip.n_samples]))
+        except SilentError as error:
+            raise InputError(clip.path, "level", str(error), "a take that can be heard") from None
+        self._levels.event_level_cdb[event] = self._choices.event_levels[event]
+        self._set_gain(index, self._choices.event_levels[event] - level, f"event {event}")
+
+    def _hold_margins(self, ambience_power: Signal) -> None:
+        """Measure every event's margin; where one is too small, the ambience of the whole scene is lowered."""
+        levels = self._levels
+        places = [index for index, clip in enumerate(levels.clips) if clip.track == "ambience"]
+        gain = levels.clips[places[0]].gain_cdb
+        below = {}
+        for clip in levels.clips:
+            if clip.event is not None:
+                middle = clip.at_sample + clip.n_samples // 2
+                half = max(clip.n_samples, BLOCK) // 2
+                start, end = max(0, middle - half), min(self._n, middle + half)
+                power = float(ambience_power[end] - ambience_power[start]) / (end - start)
+                under = -0.691 + 10 * math.log10(max(power, 1e-12))
+                below[clip.event] = levels.event_level_cdb[clip.event] - math.ceil(under * 100)
+        wanted = to_cdb(self._params.margin_db)
+        lower = max([0, *(wanted - (margin - gain) for margin in below.values())])
+        for index in places:
+            self._set_gain(index, gain - lower, "ambience")
+        levels.margin_cdb = {event: margin - gain + lower for event, margin in below.items()}
+
+    def _tracks(self) -> dict[str, Any]:
+        levels, tracks = self._levels, {}
+        for name in (*_VOICES, "event", "ambience"):
+            ducks = [duck for voice in _VOICES if voice == name for duck in levels.ducks[voice]]
+            tracks[name] = self._mixer.sum_clips([c for c in levels.clips if c.track == name], self._n, ducks)
+        return tracks
+
+    def _check(self, total: Any) -> None:
+        """Measure what the file will hold."""
+        finished = to_float(self._mixer.finish(total, self._levels.master_gain_cdb))
+        self._levels.master_lufs_cdb = to_cdb(integrated_lufs(finished))
+        if abs(self._levels.master_lufs_cdb - to_cdb(self._params.master_lufs)) > _MASTER_TOLERANCE_CDB:
+            raise PlacingError(f"the finished mix has {self._levels.master_lufs_cdb / 100} LUFS")
+        peak = true_peak_dbtp(finished)
+        if peak > self._params.true_peak_dbtp:
+            raise PlacingError(f"the finished mix has a true peak of {peak:.2f} dBTP")
+
+    def _lower(self, over: Any, peaks: Signal, limit: int, parts: dict[str, Signal]) -> None:
+        """Lower what makes the peaks: an event's gain, or a voice around its peak."""
+        cuts: dict[int, int] = {}
+        for run in np.split(over, np.flatnonzero(np.diff(over) > 1) + 1):
+            block = int(run[peaks[run].argmax()])
+            excess = math.ceil(2000 * math.log10(peaks[block]) - limit)
+            start, end = int(run[0]) * PEAK_BLOCK, min(self._n, (int(run[-1]) + 1) * PEAK_BLOCK)
+            around = slice(block * PEAK_BLOCK, min(self._n, (block + 1) * PEAK_BLOCK))
+            share = {name: float(np.abs(part[around]).max()) for name, part in parts.items()}
+            sounding = self._sounding(start, end)
+            if sounding and share["event"] >= max(share["A"], share["B"]):
+                event = max(sounding, key=lambda index: (self._levels.clips[index].at_sample, index))
+                keep = 1 - float(peaks[block]) * (1 - 10 ** (-excess / 2000)) / share["event"]
+                cut = math.ceil(-2000 * math.log10(keep)) if keep > 0 else _CUT_STEP_CDB[1]
+                cuts[event] = max(cuts.get(event, 0), min(max(cut, _CUT_STEP_CDB[0]), _CUT_STEP_CDB[1]))
+            else:
+                self._duck_peak("A" if share["A"] >= share["B"] else "B", start, end, excess)
+        for index, cut in cuts.items():
+            self._cut_event(index, cut)
+
+    def _sounding(self, start: int, end: int) -> list[int]:
+        """Places of the event clips that can be heard, with their tails, within [start, end)."""
+        found = []
+        for index, clip in enumerate(self._levels.clips):
+            tail = clip.response.n_samples if clip.response else 0
+            if clip.event is not None and clip.at_sample < end and clip.at_sample + clip.n_samples + tail > start:
+                found.append(index)
+        return found
+
+    def _cut_event(self, index: int, cut: int) -> None:
+        levels, clip = self._levels, self._levels.clips[index]
+        assert clip.event is not None
+        levels.peak_limited.add(clip.event)
+        levels.event_level_cdb[clip.event] -= cut
+        if self._choices.event_levels[clip.event] - levels.event_level_cdb[clip.event] > GREATEST_EVENT_CUT_CDB:
+            raise PlacingError(
+                f"event {clip.event}: its peak asks for a cut of over {GREATEST_EVENT_CUT_CDB // 100} dB"
+            )
+        self._set_gain(index, clip.gain_cdb - cut, f"event {clip.event}")
+
+    def _duck_peak(self, voice: Speaker, start: int, end: int, excess: int) -> None:
+        duck = Duck(
+            start_sample=max(0, start - _PEAK_RAMP),
+            end_sample=min(self._n, end + _PEAK_RAMP),
+            depth_cdb=excess + _CUT_STEP_CDB[0],
+            ramp_samples=_PEAK_RAMP,
+            reason="peak",
+        )
+        self._levels.ducks[voice].append(duck)

@@ -1,0 +1,158 @@
+"""A dialogue as pieces of recorded speech and the joints between them, before anything has a place in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from cares.core.errors import InputError
+from cares.core.pcm import Samples
+from cares.mix.edges import quiet_point, spoken_span
+from cares.records.dialogue import Dialogue
+from cares.records.scene import Speaker
+from cares.records.speech import SceneAlignment, SceneSpeech, Utterance, Word
+
+DIALOGUES = "data/dialogues/accepted.jsonl"
+ALIGNMENT = "data/alignment.jsonl"
+SPEECH = "data/speech/speech.jsonl"
+
+
+class PlacingError(ValueError):
+    """A scene cannot be put together; its message is the listed reason."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of one utterance: source samples [start, end) of the speech file, and its words."""
+
+    turn: int
+    speaker: Speaker
+    utterance: int
+    start: int
+    end: int
+    words: tuple[Word, ...]
+
+    @property
+    def n_samples(self) -> int:
+        """Length."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What lies between two pieces: the change of turn, an event, or a decoy."""
+
+    kind: Literal["turn", "word"]
+    event: int | None = None
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Pieces in order, and len(pieces) - 1 joints between them."""
+
+    pieces: tuple[Piece, ...]
+    joints: tuple[Joint, ...]
+
+
+def build_strip(dialogue: Dialogue, speech: SceneSpeech, alignment: SceneAlignment, samples: Samples) -> Strip:
+    """Cut the speech into pieces at turns, utterances and events.
+
+    Raises:
+        InputError: dialogue, speech and alignment do not fit each other.
+        PlacingError: an utterance is silent, or an event has no word boundary with known times.
+    """
+    spoken = {(part.turn, part.segment): u for u in speech.utterances for part in u.segments}
+    words = _words_by_utterance(speech, alignment)
+    pieces: list[Piece] = []
+    joints: list[Joint] = []
+    for index, turn in enumerate(dialogue.turns):
+        event: int | None = None
+        fresh = True
+        for place, segment in enumerate(turn.segments):
+            if segment.event is not None:
+                event = segment.event
+                continue
+            utterance = spoken.get((index, place))
+            if utterance is None:
+                raise _misfit(
+                    SPEECH, dialogue.scene_id, f"turn {index}, segment {place}", "an utterance that speaks it"
+                )
+            if pieces and pieces[-1].utterance == utterance.index:
+                left, right = _part(pieces.pop(), _planned_boundary(utterance, index, place), samples)
+                pieces += [left, right]
+            else:
+                pieces.append(_whole(utterance, turn.speaker, words[utterance.index], samples))
+            if len(pieces) > 1:
+                joints.append(Joint("turn" if fresh else "word", event))
+            fresh, event = False, None
+        if event is not None:
+            raise _misfit(DIALOGUES, dialogue.scene_id, f"event {event}", "speech after it in its turn")
+    if not pieces:
+        raise _misfit(SPEECH, dialogue.scene_id, "no utterance", "at least one")
+    return Strip(tuple(pieces), tuple(joints))
+
+
+def boundaries(piece: Piece) -> list[int]:
+    """Indices k such that the aligner timed words k - 1 and k of the piece, and two words stand on each side."""
+    known = [not word.interpolated for word in piece.words]
+    return [k for k in range(2, len(known) - 1) if known[k - 1] and known[k]]
+
+
+def split(strip: Strip, index: int, boundary: int, samples: Samples) -> Strip:
+    """The strip with piece `index` parted before its word `boundary` by a joint without an event."""
+    left, right = _cut(strip.pieces[index], boundary, samples)
+    return Strip(
+        (*strip.pieces[:index], left, right, *strip.pieces[index + 1 :]),
+        (*strip.joints[:index], Joint("word"), *strip.joints[index:]),
+    )
+
+
+def _words_by_utterance(speech: SceneSpeech, alignment: SceneAlignment) -> dict[int, tuple[Word, ...]]:
+    found: dict[int, list[Word]] = {utterance.index: [] for utterance in speech.utterances}
+    for word in alignment.words:
+        if word.utterance not in found:
+            raise _misfit(ALIGNMENT, speech.scene_id, f"utterance {word.utterance}", "an utterance of speech.jsonl")
+        found[word.utterance].append(word)
+    for utterance in speech.utterances:
+        wanted = sum(part.n_words for part in utterance.segments)
+        if len(found[utterance.index]) != wanted:
+            got = f"{len(found[utterance.index])} words of utterance {utterance.index}"
+            raise _misfit(ALIGNMENT, speech.scene_id, got, f"{wanted} words")
+    return {index: tuple(words) for index, words in found.items()}
+
+
+def _whole(utterance: Utterance, speaker: Speaker, words: Sequence[Word], samples: Samples) -> Piece:
+    first, last = utterance.start_sample, utterance.start_sample + utterance.n_samples
+    if last > len(samples):
+        raise InputError(SPEECH, f"utterance {utterance.index}", last, f"at most the file's {len(samples)} samples")
+    start, end = spoken_span(samples[first:last])
+    if end == start:
+        raise PlacingError(f"utterance {utterance.index} is silent")
+    return Piece(utterance.turn, speaker, utterance.index, first + start, first + end, tuple(words))
+
+
+def _planned_boundary(utterance: Utterance, turn: int, segment: int) -> int:
+    """How many words of the current last piece come before this segment: those of the segment spoken just before it."""
+    places = [(part.turn, part.segment) for part in utterance.segments]
+    return utterance.segments[places.index((turn, segment)) - 1].n_words
+
+
+def _part(piece: Piece, planned: int, samples: Samples) -> tuple[Piece, Piece]:
+    known = [not word.interpolated for word in piece.words]
+    usable = [k for k in range(1, len(known)) if known[k - 1] and known[k]]
+    if not usable:
+        raise PlacingError(f"utterance {piece.utterance} has no word boundary with known times for its event")
+    return _cut(piece, min(usable, key=lambda k: (abs(k - planned), k)), samples)
+
+
+def _cut(piece: Piece, boundary: int, samples: Samples) -> tuple[Piece, Piece]:
+    before, after = piece.words[boundary - 1], piece.words[boundary]
+    spans = ((before.start_sample, before.end_sample), (after.start_sample, after.end_sample))
+    at = min(max(quiet_point(samples, *spans), piece.start + 1), piece.end - 1)
+    left = replace(piece, end=at, words=piece.words[:boundary])
+    return left, replace(piece, start=at, words=piece.words[boundary:])
+
+
+def _misfit(file: str, scene_id: str, got: str, expected: str) -> InputError:
+    return InputError(file, scene_id, got, expected, "The files are of different runs; run dvc repro.")
