@@ -1,0 +1,85 @@
+"""Questions to a language model in fixed waves.
+
+What a model writes depends, through rounding, on which requests share its batch. A wave's members therefore follow from
+template numbers alone: the questions of `wave_templates` templates of consecutive number form a group, and a group is
+handed over in waves of at most `wave_size` questions. A new or changed scene touches the waves of its own group only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from cares.bench.params import BenchParams
+from cares.core.errors import CaresError, InputError
+from cares.core.executor import progress
+from cares.core.rng import derived_seed
+from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
+from cares.records.item import Item
+
+
+class AnswersWaves(Protocol):
+    """A language model, stored or not, as far as the benchmark needs it."""
+
+    def complete(self, wave: Sequence[ChatRequest]) -> list[ChatAnswer]:
+        """One answer a request, in the order of the requests."""
+        ...
+
+
+class Question(NamedTuple):
+    """An item as one system puts it to the language model."""
+
+    item: Item
+    prompt: str
+
+
+def waves(items: Sequence[Item], wave_templates: int, wave_size: int) -> list[list[int]]:
+    """The places of the items that share a wave, wave by wave.
+
+    Raises:
+        InputError: a template's id is not "t" and a number.
+    """
+    groups: dict[int, list[int]] = {}
+    for place, item in enumerate(items):
+        match = re.fullmatch(r"t(\d+)", item.template_id)
+        if match is None:
+            raise InputError("items.jsonl", f"{item.item_id}.template_id", item.template_id, '"t" and a number')
+        groups.setdefault(int(match[1]) // wave_templates, []).append(place)
+    return [
+        places[start : start + wave_size]
+        for _, places in sorted(groups.items())
+        for start in range(0, len(places), wave_size)
+    ]
+
+
+def ask(questions: Sequence[Question], model: AnswersWaves, params: BenchParams, seed: int) -> list[ChatAnswer]:
+    """The model's answer to every question, in the order of the questions, at temperature 0.
+
+    Args:
+        questions: what to ask.
+        model: answers whole waves.
+        params: waves and length of answers.
+        seed: the data set's seed.
+
+    Raises:
+        CaresError: the model failed as a whole, or gave another number of answers than it was asked for.
+    """
+    answers: dict[int, ChatAnswer] = {}
+    plan = waves([question.item for question in questions], params.wave_templates, params.wave_size)
+    for places in progress(plan, desc="questions", unit="wave"):
+        fresh = model.complete([_request(questions[place], params, seed) for place in places])
+        if len(fresh) != len(places):
+            raise CaresError(f"the language model gave {len(fresh)} answers to {len(places)} questions")
+        answers.update(zip(places, fresh, strict=True))
+    return [answers[place] for place in range(len(questions))]
+
+
+def _request(question: Question, params: BenchParams, seed: int) -> ChatRequest:
+    return ChatRequest(
+        messages=(ChatMessage(role="user", content=question.prompt),),
+        seed=derived_seed(seed, "bench", question.item.item_id),
+        max_tokens=params.max_tokens,
+        temperature=0.0,
+        top_p=1.0,
+    )

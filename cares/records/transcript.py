@@ -1,0 +1,49 @@
+"""What a recogniser heard in a finished scene, and how sounds are set among words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from cares.core.record import Record
+from cares.records.bank import Sha256
+from cares.records.timeline import Sample
+
+
+class HeardWord(Record):
+    """A recognised word, in samples from the start of the mix."""
+
+    word: str
+    start_sample: Sample
+    end_sample: Sample
+
+
+class Transcript(Record):
+    """One line of transcripts.jsonl: a whole mix as a recogniser heard it."""
+
+    scene_id: str
+    audio_sha256: Sha256
+    recogniser: str
+    words: tuple[HeardWord, ...]
+
+
+class _Span(Protocol):
+    @property
+    def start_sample(self) -> int: ...
+    @property
+    def end_sample(self) -> int: ...
+
+
+W = TypeVar("W", bound=_Span)
+E = TypeVar("E", bound=_Span)
+
+
+def in_time_order(words: Sequence[W], sounds: Sequence[E]) -> list[W | E]:
+    """Words and sounds in one sequence: a sound stands before the first word whose middle is not before its start."""
+    merged: list[W | E] = []
+    waiting = sorted(sounds, key=lambda sound: sound.start_sample)
+    for word in sorted(words, key=lambda word: (word.start_sample, word.end_sample)):
+        while waiting and word.start_sample + word.end_sample >= 2 * waiting[0].start_sample:
+            merged.append(waiting.pop(0))
+        merged.append(word)
+    return [*merged, *waiting]

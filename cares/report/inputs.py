@@ -1,0 +1,76 @@
+"""Everything that the report reads. A file that an unfinished build lacks is named in the report, not an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from cares.core.canonical import Json, read_json
+from cares.core.record import Record, read_records
+from cares.records.answer import Answer
+from cares.records.bank import Take
+from cares.records.dialogue import Attempt
+from cares.records.item import Item
+from cares.records.scene import Scene
+from cares.records.speech import SceneSpeech
+from cares.records.timeline import MixedScene, PlacedGap, Timeline
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass
+class Inputs:
+    """The records of one build; `missing` are the files that were not there."""
+
+    scenes: list[MixedScene]
+    allocated: list[Scene]
+    attempts: list[Attempt]
+    speech: list[SceneSpeech]
+    takes: list[Take]
+    items: list[Item]
+    answers: dict[str, list[Answer]]
+    gaps: dict[str, tuple[PlacedGap, ...]]
+    metrics: dict[str, Json]
+    bench: dict[str, Json]
+    models: Json
+    missing: list[str] = field(default_factory=list)
+
+
+def read_inputs(root: Path) -> Inputs:
+    """Read the build under `root`.
+
+    Raises:
+        InputError: scenes.jsonl is missing, or any file that is there is not as it should be.
+    """
+    missing: list[str] = []
+
+    def optional(kind: type[R], name: str) -> list[R]:
+        if (root / name).is_file():
+            return read_records(kind, root / name)
+        missing.append(name)
+        return []
+
+    def folder(name: str, suffix: str) -> list[Path]:
+        files = sorted((root / name).glob(f"*{suffix}"))
+        if not files:
+            missing.append(f"{name}/*{suffix}")
+        return files
+
+    models = root / "data/models.json"
+    if not models.is_file():
+        missing.append("data/models.json")
+    return Inputs(
+        scenes=read_records(MixedScene, root / "data/scenes/scenes.jsonl"),
+        allocated=optional(Scene, "data/allocation/scenes.jsonl"),
+        attempts=optional(Attempt, "data/dialogues/attempts.jsonl"),
+        speech=optional(SceneSpeech, "data/speech/speech.jsonl"),
+        takes=optional(Take, "data/sounds/bank.jsonl"),
+        items=optional(Item, "data/bench/items.jsonl"),
+        answers={path.stem: read_records(Answer, path) for path in folder("data/bench/answers", ".jsonl")},
+        gaps={timeline.scene_id: timeline.gaps for timeline in optional(Timeline, "data/timelines.jsonl")},
+        metrics={path.stem: read_json(path) for path in folder("metrics", ".json")},
+        bench={path.stem: read_json(path) for path in folder("metrics/bench", ".json")},
+        models=read_json(models) if models.is_file() else None,
+        missing=missing,
+    )

@@ -1,0 +1,130 @@
+"""The static site: an index and one page a scene, from templates that escape every text.
+
+The pages load nothing from outside the repository: the audio is linked where the mix stage left it (data/scenes), so
+the site is to be opened inside the repository's folder.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import jinja2
+
+from cares.core.atomic import replace_folder, write_bytes
+from cares.core.pcm import SAMPLE_RATE
+from cares.records.scene import REACTIONS
+from cares.records.timeline import MixedScene
+from cares.report import tables
+from cares.report.inputs import Inputs
+from cares.report.picture import LEFT, WIDTH, timeline_picture
+from cares.report.script import clock, decibels, script
+
+METRIC_TITLES = {
+    "allocation": "Allocation",
+    "allocate": "Allocation",
+    "calibration": "Evaluator and topic threshold",
+    "calibrate": "Evaluator and topic threshold",
+    "dialogues": "Acceptance",
+    "speech": "Speech",
+    "align": "Alignment",
+    "timeline": "Timeline",
+    "mix": "Loudness and peaks",
+    "audit": "Leakage audit",
+    "wer": "Word error rate",
+    "items": "Items of the benchmark",
+}
+
+
+def write_site(inputs: Inputs, sounds: Mapping[str, str], places: Mapping[str, str], most: int, out: Path) -> int:
+    """Replace `out` by the site; returns the number of scene pages.
+
+    Args:
+        inputs: the build.
+        sounds: display name of each sound.
+        places: display name of each location.
+        most: at most so many scenes get a page, evenly spread.
+        out: the folder, beside data/ in the repository.
+    """
+    environment = _environment(sounds, places)
+    shown = spread(inputs.scenes, most)
+    with replace_folder(out) as work:
+        _put(work / "index.html", environment.get_template("index.html.jinja").render(_index(inputs, shown)))
+        _put(work / "style.css", environment.get_template("style.css").render())
+        page = environment.get_template("scene.html.jinja")
+        for place, scene in enumerate(shown):
+            before = shown[place - 1].scene_id if place else None
+            after = shown[place + 1].scene_id if place + 1 < len(shown) else None
+            text = page.render(_scene(inputs, scene, sounds), before=before, after=after)
+            _put(work / "scenes" / f"{scene.scene_id}.html", text)
+    return len(shown)
+
+
+def spread(scenes: Sequence[MixedScene], most: int) -> list[MixedScene]:
+    """All scenes, or `most` of them at even distances, the first included."""
+    if len(scenes) <= most:
+        return list(scenes)
+    return [scenes[number * len(scenes) // most] for number in range(most)]
+
+
+def _index(inputs: Inputs, shown: Sequence[MixedScene]) -> dict[str, object]:
+    loudness = [scene.integrated_lufs_cdb for scene in inputs.scenes]
+    peaks = [scene.true_peak_cdb for scene in inputs.scenes]
+    return {
+        "scenes": inputs.scenes,
+        "pages": {scene.scene_id for scene in shown},
+        "minutes": f"{sum(scene.n_samples for scene in inputs.scenes) / SAMPLE_RATE / 60:.1f}",
+        "labels": Counter(event.reaction for scene in inputs.scenes for event in scene.events),
+        "loudness": f"{decibels(min(loudness))} to {decibels(max(loudness))} LUFS" if loudness else "none",
+        "peak": f"{decibels(max(peaks))} dBTP" if peaks else "none",
+        "allocated": len(inputs.allocated),
+        "attempts": len(inputs.attempts),
+        "reasons": tables.reasons(inputs),
+        "unfinished": tables.unfinished(inputs),
+        "metrics": [
+            (METRIC_TITLES.get(name, name), name, list(tables.flat(value))) for name, value in inputs.metrics.items()
+        ],
+        "systems": tables.system_rows(inputs.bench),
+        "confusions": tables.confusions(inputs.items, inputs.answers),
+        "licences": tables.licences(inputs),
+        "models": tables.model_rows(inputs.models),
+        "missing": inputs.missing,
+    }
+
+
+def _scene(inputs: Inputs, scene: MixedScene, sounds: Mapping[str, str]) -> dict[str, object]:
+    return {
+        "scene": scene,
+        "turns": script(scene),
+        "picture": timeline_picture(scene, inputs.gaps.get(scene.scene_id, ()), dict(sounds)),
+        "answers": tables.answers_by_event(inputs, scene.scene_id),
+    }
+
+
+def _environment(sounds: Mapping[str, str], places: Mapping[str, str]) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("cares.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"clock": clock, "decibels": decibels, "path": quote, "seconds": _seconds}
+    environment.globals |= {
+        "sounds": sounds,
+        "places": places,
+        "REACTIONS": REACTIONS,
+        "LEFT": LEFT,
+        "WIDTH": WIDTH,
+    }
+    return environment
+
+
+def _seconds(sample: int) -> str:
+    return f"{sample / SAMPLE_RATE:.3f}"
+
+
+def _put(path: Path, text: str) -> None:
+    write_bytes(path, text.encode("utf-8"))

@@ -1,0 +1,33 @@
+"""Recognise the finished mixes: data/scenes -> data/bench/transcripts.jsonl, metrics/wer.json."""
+
+from pathlib import Path
+
+from cares.asr import Recogniser, normalise
+from cares.bench.hearing import dry_errors, hear_scenes, mix_errors
+from cares.core.canonical import write_json
+from cares.core.executor import check_not_empty
+from cares.core.record import read_records, write_records
+from cares.core.stage import run_stage
+from cares.records.speech import SceneSpeech
+from cares.records.timeline import MixedScene
+
+SCENES = Path("data/scenes/scenes.jsonl")
+OUT = Path("data/bench/transcripts.jsonl")
+
+
+def main() -> None:
+    scenes = read_records(MixedScene, SCENES)
+    check_not_empty(scenes, SCENES)
+    speech = read_records(SceneSpeech, Path("data/speech/speech.jsonl"))
+    recogniser = Recogniser()
+    transcripts = hear_scenes(scenes, recogniser.words, recogniser.name, Path())
+    write_records(OUT, transcripts)
+    mix = mix_errors(scenes, transcripts, normalise)
+    dry = dry_errors(speech, {scene.scene_id for scene in scenes}, normalise)
+    write_json(Path("metrics/wer.json"), {"mix": mix, "dry": dry})
+    rates = f"mixes {mix['word_error_rate']}, dry speech {dry['word_error_rate']}"
+    print(f"transcribe: {len(transcripts)} scenes -> {OUT}; word error rate: {rates} (metrics/wer.json)")
+
+
+if __name__ == "__main__":
+    run_stage(main)
