@@ -1,7 +1,7 @@
 """A language model behind an OpenAI-compatible server: one that is given (CARES_LLM_URL) or that `serve` started.
 
 What is sent again: connection errors, time-outs, a body that breaks off or is not JSON, 408, 409, 425, 429 and 5xx,
-with growing pauses (or those of Retry-After), a bounded number of times. The key is sent in the header and nowhere else.
+with growing pauses (or those of Retry-After), a bounded number of times. The key goes into the header and nowhere else.
 """
 
 from __future__ import annotations

@@ -1,0 +1,108 @@
+"""`Recogniser`: words with times from whisper-timestamped, and known words put in time by Whisper's cross-attention.
+
+Greedy, temperature 0 without fallback, English. Every result is kept in the item store under the sound's hash, so that
+stages that hear the same sound pay once; the model is loaded only for what is not there.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cares.asr.align import align_words
+from cares.asr.types import AlignedWord, RecognisedWord
+from cares.asr.whisper_model import WINDOW_SECONDS, as_heard, load_whisper, to_sample
+from cares.core.pcm import SAMPLE_RATE, Samples, read_samples, samples_digest
+from cares.core.store import ItemStore, item_key, source_digest
+from cares.models.ensure import ensure, model_digest
+
+if TYPE_CHECKING:
+    from whisper.model import Whisper
+
+OPTIONS: dict[str, Any] = {
+    "language": "en",
+    "task": "transcribe",
+    "temperature": 0.0,
+    "condition_on_previous_text": False,
+    "remove_empty_words": True,
+}
+LIBRARIES = ("openai-whisper", "whisper-timestamped", "torch", "soxr")
+SHORTEST_SAMPLES = 4410
+LONGEST_ALIGNED_SAMPLES = WINDOW_SECONDS * SAMPLE_RATE
+
+
+class Recogniser:
+    """Whisper with word times.
+
+    Args:
+        model_id: a model of kind `asr` in the registry.
+        store: where results are kept; by default the item store's family "asr".
+    """
+
+    def __init__(self, model_id: str = "whisper-base", store: ItemStore | None = None) -> None:
+        self.model_id = model_id
+        self._store = store or ItemStore("asr")
+        self._depends = {
+            "model": model_digest(model_id),
+            "code": source_digest("cares.asr"),
+            "libraries": {name: metadata.version(name) for name in LIBRARIES},
+        }
+
+    def words(self, sound: Samples | Path) -> tuple[RecognisedWord, ...]:
+        """The words that are heard, in order, inside the file, none overlapping the next.
+
+        Args:
+            sound: int16 samples [T] at 44.1 kHz, or one of our sound files. Less than 0.1 s is heard as nothing.
+        """
+        samples = read_samples(sound) if isinstance(sound, Path) else sound
+        key = item_key(way="words", pcm=samples_digest(samples), options=OPTIONS, **self._depends)
+        kept = self._store.get(key)
+        if kept is None:
+            heard = self._transcribe(samples) if len(samples) >= SHORTEST_SAMPLES else ()
+            kept = self._store.put(key, [word.to_json() for word in heard])
+        return tuple(RecognisedWord.parse(value, self._store.path(key)) for value in kept.value)
+
+    def text(self, sound: Samples | Path) -> str:
+        """The words that are heard, joined by spaces."""
+        return " ".join(word.text for word in self.words(sound))
+
+    def align(self, sound: Samples | Path, known_text: str) -> tuple[AlignedWord, ...]:
+        """Put each word of `known_text` (split at white space) in time; see `cares.asr.align`.
+
+        Args:
+            sound: int16 samples [T] at 44.1 kHz, at most 30 s, or one of our sound files.
+            known_text: what is said in it, and nothing else.
+
+        Raises:
+            ValueError: the sound is longer than 30 s or the text too long for one window.
+        """
+        samples = read_samples(sound) if isinstance(sound, Path) else sound
+        if len(samples) > LONGEST_ALIGNED_SAMPLES:
+            raise ValueError(f"{len(samples)} samples to align, at most {LONGEST_ALIGNED_SAMPLES} (30 s)")
+        key = item_key(way="align", pcm=samples_digest(samples), text=known_text, **self._depends)
+        kept = self._store.get(key)
+        if kept is None:
+            aligned = align_words(lambda: self._model, samples, known_text.split())
+            kept = self._store.put(key, [word.to_json() for word in aligned])
+        return tuple(AlignedWord.parse(value, self._store.path(key)) for value in kept.value)
+
+    @cached_property
+    def _model(self) -> Whisper:
+        return load_whisper(ensure(self.model_id))
+
+    def _transcribe(self, samples: Samples) -> tuple[RecognisedWord, ...]:
+        import whisper_timestamped
+
+        heard = whisper_timestamped.transcribe(self._model, as_heard(samples), verbose=None, fp16=False, **OPTIONS)
+        words: list[RecognisedWord] = []
+        last = 0
+        for word in (word for segment in heard["segments"] for word in segment.get("words", ())):
+            start = max(to_sample(float(word["start"]), len(samples)), last)
+            last = max(to_sample(float(word["end"]), len(samples)), start)
+            confidence = min(max(float(word["confidence"]), 0.0), 1.0)
+            text = str(word["text"]).strip()
+            if text:
+                words.append(RecognisedWord(text=text, start_sample=start, end_sample=last, confidence=confidence))
+        return tuple(words)
