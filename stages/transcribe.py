@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cares.asr import Recogniser, normalise
+from cares.asr.recogniser import Recogniser
 from cares.bench.hearing import dry_errors, hear_scenes, mix_errors
 from cares.core.canonical import write_json
 from cares.core.executor import check_not_empty
@@ -20,10 +20,10 @@ def main() -> None:
     check_not_empty(scenes, SCENES)
     speech = read_records(SceneSpeech, Path("data/speech/speech.jsonl"))
     recogniser = Recogniser()
-    transcripts = hear_scenes(scenes, recogniser.words, recogniser.name, Path())
+    transcripts = hear_scenes(scenes, recogniser.words, recogniser.model_id, Path())
     write_records(OUT, transcripts)
-    mix = mix_errors(scenes, transcripts, normalise)
-    dry = dry_errors(speech, {scene.scene_id for scene in scenes}, normalise)
+    mix = mix_errors(scenes, transcripts)
+    dry = dry_errors(speech, {scene.scene_id for scene in scenes})
     write_json(Path("metrics/wer.json"), {"mix": mix, "dry": dry})
     rates = f"mixes {mix['word_error_rate']}, dry speech {dry['word_error_rate']}"
     print(f"transcribe: {len(transcripts)} scenes -> {OUT}; word error rate: {rates} (metrics/wer.json)")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
-import jiwer
-
+from cares.asr.types import RecognisedWord
+from cares.asr.wer import WordErrors, normalised, word_errors
 from cares.core.canonical import Json
 from cares.core.executor import progress
 from cares.core.pcm import Samples, read_samples
@@ -15,23 +14,7 @@ from cares.records.speech import SceneSpeech
 from cares.records.timeline import MixedScene, PlacedWord
 from cares.records.transcript import HeardWord, Transcript
 
-
-class _RecognisedWord(Protocol):
-    text: str
-    start_sample: int
-    end_sample: int
-
-
-Recognise = Callable[[Samples], Sequence[_RecognisedWord]]
-
-
-class Errors(NamedTuple):
-    """Edits that turn a reference into what was heard, and the reference's length, in words."""
-
-    substitutions: int
-    deletions: int
-    insertions: int
-    words: int
+Recognise = Callable[[Samples], Sequence[RecognisedWord]]
 
 
 def hear_scenes(scenes: Sequence[MixedScene], recognise: Recognise, recogniser: str, root: Path) -> list[Transcript]:
@@ -52,7 +35,7 @@ def hear_scenes(scenes: Sequence[MixedScene], recognise: Recognise, recogniser: 
             audio_sha256=scene.sha256,
             recogniser=recogniser,
             words=tuple(
-                HeardWord(word=word.text.strip(), start_sample=word.start_sample, end_sample=word.end_sample)
+                HeardWord(word=word.text, start_sample=word.start_sample, end_sample=word.end_sample)
                 for word in recognise(read_samples(root / scene.path))
             ),
         )
@@ -60,33 +43,26 @@ def hear_scenes(scenes: Sequence[MixedScene], recognise: Recognise, recogniser: 
     ]
 
 
-def count_errors(reference: str, heard: str, normalise: Callable[[str], str]) -> Errors:
-    """Word edits between two texts, both normalised (Levenshtein alignment, jiwer)."""
-    truth, guess = normalise(reference), normalise(heard)
-    if not truth:
-        return Errors(0, 0, len(guess.split()), 0)
-    if not guess:
-        return Errors(0, len(truth.split()), 0, len(truth.split()))
-    found = jiwer.process_words(truth, guess)
-    return Errors(found.substitutions, found.deletions, found.insertions, len(truth.split()))
-
-
-def mix_errors(
-    scenes: Sequence[MixedScene], transcripts: Sequence[Transcript], normalise: Callable[[str], str]
-) -> Json:
-    """Word error rate over all mixes as one corpus, and scene by scene."""
-    by_scene = {
-        scene.scene_id: count_errors(_text(scene.words), _text(transcript.words), normalise)
-        for scene, transcript in zip(scenes, transcripts, strict=True)
-    }
-    worst = max(by_scene, key=lambda scene_id: (_rate(by_scene[scene_id]) or 0.0, scene_id))
+def mix_errors(scenes: Sequence[MixedScene], transcripts: Sequence[Transcript]) -> Json:
+    """Word error rate over all mixes as one corpus, its counts, and the scene that was heard worst."""
+    total = WordErrors(n_reference=0, substitutions=0, deletions=0, insertions=0)
+    worst = ("", -1.0)
+    for scene, transcript in zip(scenes, transcripts, strict=True):
+        found = word_errors(_text(scene.words), _text(transcript.words))
+        total += found
+        if found.rate > worst[1]:
+            worst = (scene.scene_id, found.rate)
     return {
-        **_summary(list(by_scene.values())),
-        "worst_scene": {"scene_id": worst, "word_error_rate": _rate(by_scene[worst])},
+        "word_error_rate": round(total.rate, 4),
+        "words": total.n_reference,
+        "substitutions": total.substitutions,
+        "deletions": total.deletions,
+        "insertions": total.insertions,
+        "worst_scene": {"scene_id": worst[0], "word_error_rate": round(worst[1], 4)},
     }
 
 
-def dry_errors(speech: Sequence[SceneSpeech], scene_ids: set[str], normalise: Callable[[str], str]) -> Json:
+def dry_errors(speech: Sequence[SceneSpeech], scene_ids: set[str]) -> Json:
     """Word error rate on the dry utterances of the same scenes, as measured when they were accepted.
 
     Each utterance's rate is weighted by the words of its normalised text. It is the rate after bad takes were spoken
@@ -95,7 +71,7 @@ def dry_errors(speech: Sequence[SceneSpeech], scene_ids: set[str], normalise: Ca
     words, errors = 0, 0.0
     for scene in speech:
         for utterance in scene.utterances if scene.scene_id in scene_ids else ():
-            length = len(normalise(utterance.text).split())
+            length = len(normalised(utterance.text).split())
             words += length
             errors += utterance.word_error_rate * length
     return {"word_error_rate": round(errors / words, 4) if words else None, "words": words}
@@ -103,14 +79,3 @@ def dry_errors(speech: Sequence[SceneSpeech], scene_ids: set[str], normalise: Ca
 
 def _text(words: Sequence[PlacedWord | HeardWord]) -> str:
     return " ".join(word.word for word in sorted(words, key=lambda word: word.start_sample))
-
-
-def _rate(errors: Errors) -> float | None:
-    if not errors.words:
-        return None
-    return round((errors.substitutions + errors.deletions + errors.insertions) / errors.words, 4)
-
-
-def _summary(parts: Sequence[Errors]) -> Json:
-    total = Errors(*(sum(column) for column in zip(*parts, strict=True)))
-    return {"word_error_rate": _rate(total), **total._asdict()}

@@ -1,9 +1,9 @@
 """Scores of one system: recall, balanced accuracy with a clustered bootstrap interval, collapse, order of options.
 
 An answer that could not be read is wrong, and counted apart. Balanced accuracy is the mean recall over the labels that
-occur (Brodersen et al., "The balanced accuracy and its posterior distribution", ICPR 2010); chance is 1/4 with all four.
-Scenes of one template share theme and split, so the interval resamples templates, not items (percentile bootstrap, Efron
-and Tibshirani, "An introduction to the bootstrap", 1993, chapter 13).
+occur (Brodersen et al., "The balanced accuracy and its posterior distribution", ICPR 2010). Chance is 1/4. Scenes
+of one template share theme and split, so the interval resamples templates, not items (percentile bootstrap,
+Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapter 13).
 """
 
 from __future__ import annotations
