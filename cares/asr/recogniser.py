@@ -6,6 +6,8 @@ stages that hear the same sound pay once; the model is loaded only for what is n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -39,10 +41,13 @@ class Recogniser:
     Args:
         model_id: a model of kind `asr` in the registry.
         store: where results are kept; by default the item store's family "asr".
+        threads: torch threads while it works. One a process is best where several processes share the processors; the
+            result is the same.
     """
 
-    def __init__(self, model_id: str = "whisper-base", store: ItemStore | None = None) -> None:
+    def __init__(self, model_id: str = "whisper-base", store: ItemStore | None = None, threads: int = 1) -> None:
         self.model_id = model_id
+        self._threads = threads
         self._store = store or ItemStore("asr")
         self._depends = {
             "model": model_digest(model_id),
@@ -60,7 +65,8 @@ class Recogniser:
         key = item_key(way="words", pcm=samples_digest(samples), options=OPTIONS, **self._depends)
         kept = self._store.get(key)
         if kept is None:
-            heard = self._transcribe(samples) if len(samples) >= SHORTEST_SAMPLES else ()
+            with self._limited():
+                heard = self._transcribe(samples) if len(samples) >= SHORTEST_SAMPLES else ()
             kept = self._store.put(key, [word.to_json() for word in heard])
         return tuple(RecognisedWord.parse(value, self._store.path(key)) for value in kept.value)
 
@@ -84,13 +90,25 @@ class Recogniser:
         key = item_key(way="align", pcm=samples_digest(samples), text=known_text, **self._depends)
         kept = self._store.get(key)
         if kept is None:
-            aligned = align_words(lambda: self._model, samples, known_text.split())
+            with self._limited():
+                aligned = align_words(lambda: self._model, samples, known_text.split())
             kept = self._store.put(key, [word.to_json() for word in aligned])
         return tuple(AlignedWord.parse(value, self._store.path(key)) for value in kept.value)
 
     @cached_property
     def _model(self) -> Whisper:
         return load_whisper(ensure(self.model_id))
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        import torch
+
+        before = torch.get_num_threads()
+        torch.set_num_threads(self._threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
 
     def _transcribe(self, samples: Samples) -> tuple[RecognisedWord, ...]:
         import whisper_timestamped

@@ -81,6 +81,14 @@ def ready_model(model_id: str) -> ReadyModel:
     )
 
 
+def served_model(model_id: str) -> ReadyModel:
+    """The entry of a language model that a server offers: its files are not ours, so it has none."""
+    return ReadyModel(
+        id=model_id, name=model_id, kind="llm", licence="", host="server", repository="", revision="", convert="none",
+        official=(), ready=(),
+    )  # fmt: skip
+
+
 def model_digest(model_id: str) -> str:
     """SHA-256 over the hashes of the ready files: what an item's key says of the model. Makes the weights if needed."""
     return digest({file.name: file.sha256 for file in _read(ensure(model_id)).files})

@@ -22,6 +22,6 @@ def registered(model_id: str, path: Path = REGISTRY) -> Model:
     """The entry of `model_id`; InputError lists the known ids when there is none."""
     models = load_registry(path)
     if model_id not in models:
-        hint = f"Known: {', '.join(sorted(models))}. docs: how to add a model"
+        hint = f"Known: {', '.join(sorted(models))}. docs/ tell how to add one"
         raise InputError(path.name, "models", model_id, "the id of a registered model", hint)
     return models[model_id]

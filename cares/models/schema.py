@@ -88,9 +88,9 @@ class ReadyFile(Record):
 
 
 class ReadyModel(Record):
-    """One entry of data/models.json: the official files and what was made of them."""
+    """One entry of data/models.json: the official files and what was made of them; a served model has neither."""
 
-    id: ModelId
+    id: str
     name: str
     kind: Kind
     licence: str
