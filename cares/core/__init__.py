@@ -1,1 +1,1 @@
-"""What every stage stands on: canonical JSON, atomic files, keyed random numbers, params, the item store, the executor."""
+"""What every stage stands on: canonical JSON, atomic files, keyed random numbers, params, item store, executor."""

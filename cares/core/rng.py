@@ -1,8 +1,8 @@
 """Keyed random numbers: every draw is a function of (seed, purpose, entity), never of order, worker or library.
 
-SHA-256 of the key seeds a Philox4x64-10 counter generator (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-SC11). Only its raw 64-bit words are used; integers come by rejection and shuffles by Fisher-Yates in the few lines below,
-so a change in numpy's distribution code cannot change a data set. Golden values are in tests/core/test_rng.py.
+SHA-256 of the key seeds a Philox4x64-10 counter generator (Salmon et al., "Parallel random numbers: as easy as
+1, 2, 3", SC11). Only its raw 64-bit words are used; integers come by rejection and shuffles by Fisher-Yates in the few
+lines below, so a change in numpy's distribution code cannot change a data set. Golden values: tests/core/test_rng.py.
 """
 
 from __future__ import annotations

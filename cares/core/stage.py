@@ -1,4 +1,4 @@
-"""How a stage or command ends: quietly when it worked, with one clear message and a status that is not 0 when it did not."""
+"""How a stage or command ends: quietly when it worked, else with one clear message and a status that is not 0."""
 
 from __future__ import annotations
 

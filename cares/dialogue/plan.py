@@ -31,13 +31,15 @@ class Moves(Record):
     closing: tuple[str, ...]
     after_sound: tuple[str, ...]
     back: str
+    openers: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class TurnPlan:
     """One turn: who speaks, the cue that the decoder is made to write first, and the event that falls inside, if any.
 
-    `sound` is set where the turn is about a sound: the turn of a pivot or verbal event, and the turns that stay with one.
+    `sound` is set where the turn is about a sound: that of a pivot or verbal event, and the turns that stay with one.
+    `openers` are the ways in which the words that name the sound may begin.
     """
 
     speaker: Speaker
@@ -45,6 +47,7 @@ class TurnPlan:
     cue: str
     event: int | None = None
     sound: str | None = None
+    openers: tuple[str, ...] = ()
 
     @property
     def who(self) -> str:
@@ -74,7 +77,7 @@ def plan_turns(scene: Scene, catalog: Catalog, moves: Moves, seed: int, attempt:
         speaker: Speaker = "A" if number % 2 == 0 else "B"
         if number in at_slot:
             event = scene.events[at_slot[number]]
-            plans.append(_event_turn(speaker, at_slot[number], event, catalog, middle, draw))
+            plans.append(_event_turn(speaker, at_slot[number], event, catalog, moves, middle, draw))
         elif number in stays:
             sound = scene.events[stays[number]].sound
             cue = moves.after_sound[(number - scene.events[stays[number]].slot - 1) % len(moves.after_sound)]
@@ -101,14 +104,17 @@ def _turns_that_stay(scene: Scene) -> dict[int, int]:
         held = range(event.slot + 1, event.slot + PIVOT_TURNS)
         if held[-1] >= scene.n_turns or slots & set(held):
             raise InputError(
-                scene.scene_id, f"events.{index}.slot", event.slot, f"{PIVOT_TURNS} turns for a pivot before the next event"
+                scene.scene_id,
+                f"events.{index}.slot",
+                event.slot,
+                f"{PIVOT_TURNS} turns for a pivot before the next event",
             )
         stays.update(dict.fromkeys(held, index))
     return stays
 
 
 def _event_turn(
-    speaker: Speaker, index: int, event: Event, catalog: Catalog, middle: list[str], draw: KeyedRandom
+    speaker: Speaker, index: int, event: Event, catalog: Catalog, moves: Moves, middle: list[str], draw: KeyedRandom
 ) -> TurnPlan:
     register = catalog.registers.get(event.register_id)
     if register is None or register.reaction != event.reaction:
@@ -117,4 +123,7 @@ def _event_turn(
         # the writer writes a sentence like any other; how it breaks or runs on is realised in breaks.py
         return TurnPlan(speaker, event.reaction, middle[event.slot % len(middle)], event=index)
     cue = draw.choice(register.cues).format(sound=catalog.sounds[event.sound].phrase)
-    return TurnPlan(speaker, event.reaction, cue, event=index, sound=event.sound)
+    openers = moves.openers.get(event.register_id)
+    if not openers:
+        raise InputError(DATA / "moves.yaml", "openers", event.register_id, "openers for this register")
+    return TurnPlan(speaker, event.reaction, cue, event=index, sound=event.sound, openers=openers)

@@ -1,8 +1,8 @@
 """The skeleton: a JSON schema with one entry a turn, and the turns that an answer to it becomes.
 
 Each entry begins with a constant that the decoder is forced to write, so that it reads its own plan; the free text
-follows, bounded in length by a pattern that must close with a full stop, a question or an exclamation mark. (`maxLength`
-would cut in mid-word.) Where a sound must be referred to, the pattern holds a word form of it as a word of its own.
+follows, bounded in length by a pattern that must close with a full stop, a question or an exclamation mark (`maxLength`
+would cut in mid-word). Where a sound must be referred to, the pattern holds a name of it as words of their own.
 """
 
 from __future__ import annotations
@@ -38,11 +38,15 @@ def free_text(longest: int, shortest: int = 20) -> Json:
     return {"type": "string", "pattern": f"^[A-Z]{_CHAR}{{{shortest - 2},{longest - 2}}}[a-z0-9][.?!]$"}
 
 
-def naming_text(forms: Sequence[str], longest: int) -> Json:
-    """Schema of one sentence that holds one of `forms` between word boundaries."""
-    names = "|".join(re.escape(form).replace(r"\ ", " ").replace(r"\-", "-") for form in forms)
-    half = max(12, (longest - 12) // 2)
-    return {"type": "string", "pattern": f"^[A-Z]{_SOFT}{{1,{half}}} ({names})([ ,]{_SOFT}{{1,{half}}}[a-z])?[.?!]$"}
+def naming_text(openers: Sequence[str], names: Sequence[str], longest: int) -> Json:
+    """Schema of one sentence that begins with an opener, goes on with one of the sound's `names`, and may go on."""
+    starts, nouns = ("|".join(_literal(choice) for choice in choices) for choices in (openers, names))
+    return {"type": "string", "pattern": f"^({starts}) ({nouns})([ ,]{_SOFT}{{3,{longest // 2}}}[a-z])?[.?!]$"}
+
+
+def _literal(text: str) -> str:
+    # only what is special in a pattern: the decoder's grammar knows no escaped blank or apostrophe
+    return re.sub(r"([.?*+()\[\]{}|^$\\])", r"\\\1", text)
 
 
 def schema(plans: Sequence[TurnPlan], catalog: Catalog, params: DialoguesParams) -> Json:
@@ -52,16 +56,14 @@ def schema(plans: Sequence[TurnPlan], catalog: Catalog, params: DialoguesParams)
         fields: dict[str, Json] = {"who": {"const": plan.who}, "says": free_text(params.says_chars)}
         if plan.kind in ("verbal", "pivot"):
             assert plan.sound is not None
-            name = naming_text(catalog.sounds[plan.sound].word_forms, params.remark_chars)
+            name = naming_text(plan.openers, catalog.sounds[plan.sound].names, params.remark_chars)
             if plan.kind == "verbal":
                 fields |= {"says": free_text(params.short_chars), "remark": name, "then": free_text(params.short_chars)}
             else:
                 fields |= {"says": free_text(params.short_chars), "turns_to": name}
         elif plan.kind in ("behavioral", "ambient"):
             fields["says"] = free_text(params.says_chars, shortest=40)
-        turns.append(
-            {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-        )
+        turns.append({"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False})
     return {"type": "array", "prefixItems": turns, "items": False, "minItems": len(turns), "maxItems": len(turns)}
 
 

@@ -15,8 +15,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 class Take(Record):
     """One recording or synthesis of a sound, or of a location's ambience.
 
-    `name` is a sound id (kind "event") or a location id (kind "ambience"); a take belongs to one split only. `level_cdb`
-    is its level in hundredths of a LUFS by the project's one rule (BS.1770-4, short sounds over their active samples).
+    `name` is a sound id (kind "event") or a location id (kind "ambience"); a take belongs to one split only.
     """
 
     take_id: str
@@ -34,7 +33,7 @@ class Take(Record):
 
 
 class Response(Record):
-    """One impulse response: `n_samples` integers from `offset` in responses.npy, 20 fractional bits, no leading delay."""
+    """An impulse response: `n_samples` integers from `offset` in responses.npy, 20 fractional bits, no leading delay."""
 
     role: Literal["A", "B", "event"]
     index: Annotated[int, Field(ge=0)]

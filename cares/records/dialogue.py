@@ -25,7 +25,7 @@ class Segment(Record):
 
     - `plain`: an utterance of its own;
     - `cut`: broken off at its end; `spoken_as` is the longer sentence whose beginning is heard;
-    - `joined`: continues the utterance of the speech segment before it in the same turn (a sound lies between two words).
+    - `joined`: continues the utterance of the segment before the sound: it lies between two words of one utterance.
     """
 
     text: str = ""

@@ -71,7 +71,8 @@ class Scene(Record):
         for reaction in REACTIONS:
             found = sum(event.reaction == reaction for event in self.events)
             if found != getattr(self.composition, reaction):
-                raise ValueError(f"composition says {getattr(self.composition, reaction)} {reaction}, events hold {found}")
+                stated = getattr(self.composition, reaction)
+                raise ValueError(f"composition says {stated} {reaction}, events hold {found}")
         slots = [event.slot for event in self.events]
         if slots != sorted(set(slots)) or any(not 1 <= slot < self.n_turns for slot in slots):
             raise ValueError(f"slots {slots} must rise within 1 and n_turns - 1")

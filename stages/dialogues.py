@@ -1,0 +1,49 @@
+"""Stage `dialogues`: write, check, judge, and write again, until a scene has its dialogue or no attempt is left."""
+
+from pathlib import Path
+
+from cares.catalog.load import load_catalog
+from cares.core.atomic import replace_folder, write_bytes
+from cares.core.canonical import write_json
+from cares.core.params import Params
+from cares.core.record import read_records, write_records
+from cares.core.stage import run_stage
+from cares.dialogue.acceptance import accept_dialogues
+from cares.dialogue.evaluator import load_evaluator
+from cares.dialogue.params import DialoguesParams
+from cares.dialogue.summary import acceptance_metrics, acceptance_rows
+from cares.dialogue.writer import SkeletonWriter
+from cares.llm.params import LlmParams
+from cares.llm.waves import StoredWaves
+from cares.models.params import ModelsParams
+from cares.records.dialogue import Topic
+from cares.records.scene import Scene
+
+OUT = Path("data/dialogues")
+
+
+def main() -> None:
+    """Read scenes, topics and the calibrated evaluator; write accepted dialogues and all attempts."""
+    params = Params()
+    section = params.section("dialogues", DialoguesParams)
+    models = params.section("models", ModelsParams)
+    scenes = read_records(Scene, Path("data/allocation/scenes.jsonl"))
+    topics = read_records(Topic, Path("data/topics.jsonl"))
+    judge = load_evaluator(Path("data/calibration.json"))
+    writer = SkeletonWriter(load_catalog(), section, params.seed, Path("prompts"))
+    with StoredWaves(models.writer, params.section("llm", LlmParams)) as model:
+        outcome = accept_dialogues(scenes, topics, writer, model, judge, section)
+    with replace_folder(OUT) as folder:
+        write_records(folder / "accepted.jsonl", outcome.accepted)
+        write_records(folder / "attempts.jsonl", outcome.attempts)
+    write_json(Path("metrics/dialogues.json"), acceptance_metrics(outcome, scenes))
+    lines = ["wave,accepted", *(f"{row['wave']},{row['accepted']}" for row in acceptance_rows(outcome))]
+    write_bytes(Path("metrics/plots/acceptance.csv"), ("\n".join(lines) + "\n").encode())
+    count = f"{len(outcome.accepted)} of {len(scenes)} scenes accepted after {len(outcome.attempts)} attempts"
+    print(f"dialogues: {count}, in {OUT}")
+    if outcome.refused:
+        print(f"dialogues: not accepted, left out: {', '.join(outcome.refused)} (reasons in {OUT / 'attempts.jsonl'})")
+
+
+if __name__ == "__main__":
+    run_stage(main)

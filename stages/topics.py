@@ -1,0 +1,34 @@
+"""Stage `topics`: several topics for every allocated scene."""
+
+from pathlib import Path
+
+from cares.catalog.load import load_catalog
+from cares.core.params import Params
+from cares.core.record import read_records, write_records
+from cares.core.stage import run_stage
+from cares.dialogue.params import TopicsParams
+from cares.dialogue.topics import find_topics
+from cares.llm.params import LlmParams
+from cares.llm.waves import StoredWaves
+from cares.models.params import ModelsParams
+from cares.records.scene import Scene
+
+OUT = Path("data/topics.jsonl")
+
+
+def main() -> None:
+    """Read the scenes, find their topics, write them."""
+    params = Params()
+    section = params.section("topics", TopicsParams)
+    models = params.section("models", ModelsParams)
+    scenes = read_records(Scene, Path("data/allocation/scenes.jsonl"))
+    with StoredWaves(models.writer, params.section("llm", LlmParams)) as model:
+        topics = find_topics(scenes, load_catalog(), section, params.seed, Path("prompts"), model)
+    write_records(OUT, topics)
+    print(
+        f"topics: {len(topics)} topics for {len(scenes)} scenes in {OUT}; the model was asked for {model.asked} waves"
+    )
+
+
+if __name__ == "__main__":
+    run_stage(main)
