@@ -1,0 +1,56 @@
+"""Schemas of the sections `speech` and `align` of params.yaml."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from cares.core.record import Record
+
+Milliseconds = Annotated[int, Field(ge=0, le=1000)]
+
+
+class SpeechParams(Record):
+    """The section `speech`.
+
+    Attributes:
+        voices: ids of voices.yaml to use; empty means all.
+        recogniser: id of the model that checks what is heard.
+        rate_spread_percent: how far a speaker's pace may lie from the voice's own.
+        trim_db: a frame this far below the loudest one is silence.
+        lead_ms, tail_ms: silence that is kept before and after an utterance.
+        cut_search_ms: how far from a word's boundary a sentence may be cut.
+        cut_fade_ms: length of the fade at a cut.
+        max_word_error_rate: share of an utterance's words that may be misheard; one word always may.
+        letters_per_second: lowest and highest plausible pace; outside it an utterance is too long or too short.
+        tries: how often an utterance is spoken with one voice.
+        casts: how many pairs of voices a scene may try.
+    """
+
+    voices: tuple[str, ...]
+    recogniser: str
+    rate_spread_percent: Annotated[int, Field(ge=0, le=20)]
+    trim_db: Annotated[float, Field(ge=20, le=80)]
+    lead_ms: Milliseconds
+    tail_ms: Milliseconds
+    cut_search_ms: Annotated[int, Field(ge=0, le=200)]
+    cut_fade_ms: Annotated[int, Field(ge=1, le=100)]
+    max_word_error_rate: Annotated[float, Field(ge=0, le=1)]
+    letters_per_second: tuple[Annotated[float, Field(gt=0)], Annotated[float, Field(le=60)]]
+    tries: Annotated[int, Field(ge=1, le=10)]
+    casts: Annotated[int, Field(ge=1, le=10)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.letters_per_second[0] >= self.letters_per_second[1]:
+            raise ValueError("letters_per_second must be a lower and a higher pace")
+        if len(set(self.voices)) != len(self.voices):
+            raise ValueError("a voice occurs twice")
+        return self
+
+
+class AlignParams(Record):
+    """The section `align`: `recogniser` is the id of the model that finds the words' times."""
+
+    recogniser: str

@@ -1,0 +1,159 @@
+"""One worker's engines and recogniser: an utterance is spoken, cut if it must be, and heard.
+
+What an engine gives is kept in the item store under everything that it depends on, so a killed run resumes at the next
+utterance, and other thresholds or margins speak nothing again.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import version
+from typing import NamedTuple
+
+import numpy as np
+import soundfile
+
+from cares.asr.wer import WordErrors
+from cares.core.pcm import Samples, encode
+from cares.core.rng import derived_seed
+from cares.core.store import ItemStore, item_key, source_digest
+from cares.speech.engines import Engine, EngineError
+from cares.speech.hearing import Listener, heard_errors
+from cares.speech.packing import texts_together
+from cares.speech.params import SpeechParams
+from cares.speech.quality import fault_of_length, fault_of_signal, fault_of_words
+from cares.speech.script import Line
+from cares.speech.signal import cut_after, speech_span, to_samples
+from cares.speech.voices import Voice
+
+_NOTHING: Samples = np.zeros(0, np.int16)
+NO_ERRORS = WordErrors(n_reference=0, substitutions=0, deletions=0, insertions=0)
+LIBRARIES = ("espeakng-loader", "kokoro-onnx", "onnxruntime", "phonemizer", "piper-tts", "soxr")
+# each further try is slower or faster by this much more, in turn
+PACE_STEP = 0.06
+
+
+class Take(NamedTuple):
+    """An utterance as spoken and, once it was heard, as heard; `fault` names why it may not be used, or is ""."""
+
+    samples: Samples
+    engine: str
+    fault: str = ""
+    heard: str = ""
+    errors: WordErrors = NO_ERRORS
+
+
+class Studio:
+    """Speaks and checks lines.
+
+    Args:
+        voices: the table of voices.
+        params: the section `speech`.
+        seed: the data set's seed.
+        store: where the engines' samples are kept.
+        model_digest: digest of a model's weights by its id.
+        open_engine: loads the engine of a voice; called when the first utterance is not in the store.
+        listener: the recogniser.
+    """
+
+    def __init__(
+        self,
+        voices: dict[str, Voice],
+        params: SpeechParams,
+        seed: int,
+        store: ItemStore,
+        model_digest: Callable[[str], str],
+        open_engine: Callable[[Voice], Engine],
+        listener: Listener,
+    ) -> None:
+        self.voices = voices
+        self.params = params
+        self.seed = seed
+        self._store = store
+        self._model_digest = cache(model_digest)
+        self._open_engine = open_engine
+        self._engines: dict[str, Engine] = {}
+        self._listener = listener
+
+    def speak(self, line: Line, scene_id: str, index: int, voice_id: str, pace: float, attempt: int) -> Take:
+        """Speak a line once; it is not heard yet.
+
+        Args:
+            line: what to say.
+            scene_id, index: the utterance; its seed follows from them and from `attempt`.
+            voice_id: who says it.
+            pace: the speaker's pace in this scene.
+            attempt: 0 first; later ones are a little slower or faster than `pace`.
+        """
+        step = (attempt + 1) // 2 * (-1 if attempt % 2 else 1)
+        speed = round(pace + PACE_STEP * step, 2)
+        seed = derived_seed(self.seed, "utterance", scene_id, index, attempt)
+        spoken, fault = self._spoken(" ".join(line.aloud), voice_id, speed, seed)
+        if not fault:
+            spoken, fault = self._shaped(spoken, line)
+        fault = fault or fault_of_length(len(spoken), line.heard, self.params)
+        return Take(spoken, self.voices[voice_id].engine, fault)
+
+    def hear(self, take: Take, line: Line) -> Take:
+        """A take with what the recogniser hears in it alone; one that has a fault already stays as it is."""
+        return take if take.fault else self._judged(take, line, self._listener.text(take.samples))
+
+    def hear_together(self, takes: Sequence[Take], lines: Sequence[Line]) -> list[Take]:
+        """The takes heard together, which is faster; one that seems misheard so is heard again alone."""
+        sound = [index for index, take in enumerate(takes) if not take.fault]
+        heard = texts_together([takes[index].samples for index in sound], self._listener)
+        judged = list(takes)
+        for index, text in zip(sound, heard, strict=True):
+            judged[index] = self._judged(takes[index], lines[index], text)
+            if judged[index].fault:
+                judged[index] = self.hear(takes[index], lines[index])
+        return judged
+
+    def _judged(self, take: Take, line: Line, heard: str) -> Take:
+        errors = heard_errors(line.heard, heard)
+        return take._replace(heard=heard, errors=errors, fault=fault_of_words(errors, self.params))
+
+    def _spoken(self, text: str, voice_id: str, speed: float, seed: int) -> tuple[Samples, str]:
+        """The engine's samples and the name of what is wrong with them, from the store if they are there."""
+        voice = self.voices[voice_id]
+        key = item_key(
+            text=text,
+            voice=voice.to_json(),
+            model=self._model_digest(voice.model),
+            speed=speed,
+            seed=seed,
+            code=source_digest("cares.speech.engines", "cares.speech.signal", "cares.speech.quality"),
+            libraries={name: version(name) for name in LIBRARIES},
+        )
+        entry = self._store.get(key)
+        if entry is None:
+            samples, fault = self._synthesised(text, voice, speed, seed)
+            entry = self._store.put(key, {"fault": fault}, encode(samples))
+        samples, _ = soundfile.read(io.BytesIO(entry.blob), dtype="int16")
+        return samples, str(entry.value["fault"])
+
+    def _synthesised(self, text: str, voice: Voice, speed: float, seed: int) -> tuple[Samples, str]:
+        if voice.model not in self._engines:
+            self._engines[voice.model] = self._open_engine(voice)
+        engine = self._engines[voice.model]
+        try:
+            speech = engine.speak(text, voice.voice, speed, seed)
+        except EngineError:
+            return _NOTHING, "engine_error"
+        fault = fault_of_signal(speech)
+        return (_NOTHING, fault) if fault else (to_samples(speech, engine.rate), "")
+
+    def _shaped(self, spoken: Samples, line: Line) -> tuple[Samples, str]:
+        """Without the silence around it, and cut if the line is."""
+        params = self.params
+        start, end = speech_span(spoken, params.trim_db, params.lead_ms, params.tail_ms)
+        trimmed = spoken[start:end]
+        if not line.cut:
+            return trimmed, ""
+        places = self._listener.align(trimmed, " ".join(line.aloud))
+        last, following = places[line.n_heard - 1], places[line.n_heard]
+        if not (last.timed and following.timed):
+            return trimmed, "no_place_to_cut"
+        return cut_after(trimmed, last.end_sample, following.start_sample, params.cut_search_ms, params.cut_fade_ms), ""

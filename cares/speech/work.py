@@ -1,0 +1,200 @@
+"""Many scenes: speaking and aligning them in workers, and what the metrics say of the whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from cares.asr.recogniser import Recogniser
+from cares.asr.wer import WordErrors
+from cares.core.canonical import Json
+from cares.core.errors import CaresError, InputError
+from cares.core.executor import map_items
+from cares.core.pcm import read_samples, write_samples
+from cares.core.store import ItemStore
+from cares.models.ensure import ensure, model_digest
+from cares.records.dialogue import Dialogue
+from cares.records.scene import Scene
+from cares.records.speech import SceneAlignment, SceneSpeech
+from cares.speech.align import align_scene
+from cares.speech.engines import Engine, load_engine
+from cares.speech.params import AlignParams, SpeechParams
+from cares.speech.scene import SpokenScene, speak_scene
+from cares.speech.studio import NO_ERRORS, Studio
+from cares.speech.voices import Cast, Voice, cast_voices, load_voices
+
+
+class Job(NamedTuple):
+    """A scene to speak."""
+
+    scene: Scene
+    dialogue: Dialogue
+    cast: Cast
+
+
+class Spoken(NamedTuple):
+    """What a worker hands back; the samples are in the scene's file."""
+
+    record: SceneSpeech
+    errors: WordErrors
+    tries: int
+    casts: int
+
+
+@dataclass
+class _Worker:
+    """What a worker process holds; set once by its setup."""
+
+    studio: Studio | None = None
+    recogniser: Recogniser | None = None
+    folder: Path = Path()
+    recorded_folder: str = ""
+
+
+_worker = _Worker()
+
+
+def jobs(scenes: Sequence[Scene], dialogues: Sequence[Dialogue], voices: dict[str, Voice], seed: int) -> list[Job]:
+    """One job a dialogue, in the order of the scenes. Voices are drawn over all scenes, those without a dialogue too.
+
+    Raises:
+        InputError: a dialogue has no scene, or a scene has two dialogues.
+    """
+    by_id = {scene.scene_id: scene for scene in scenes}
+    spoken: dict[str, Dialogue] = {}
+    for number, dialogue in enumerate(dialogues, 1):
+        where = f"line {number}: scene_id"
+        if dialogue.scene_id not in by_id:
+            raise InputError("accepted.jsonl", where, dialogue.scene_id, "the id of a scene in scenes.jsonl")
+        if dialogue.scene_id in spoken:
+            raise InputError("accepted.jsonl", where, dialogue.scene_id, "one dialogue for each scene")
+        spoken[dialogue.scene_id] = dialogue
+    casts = cast_voices(scenes, voices, seed)
+    return [Job(s, spoken[s.scene_id], casts[s.scene_id]) for s in scenes if s.scene_id in spoken]
+
+
+def speak_scenes(
+    scenes: Sequence[Scene],
+    dialogues: Sequence[Dialogue],
+    params: SpeechParams,
+    seed: int,
+    folder: Path,
+    recorded_folder: str,
+) -> list[Spoken]:
+    """Speak every dialogue; writes `folder`/<scene_id>.flac for each that did not fail.
+
+    Args:
+        scenes: all allocated scenes.
+        dialogues: the accepted ones.
+        params: the section `speech`.
+        seed: the data set's seed.
+        folder: where the files are written.
+        recorded_folder: where they will lie, for the records.
+    """
+    voices = load_voices(params.voices)
+    for model in sorted({voice.model for voice in voices.values()} | {params.recogniser}):
+        ensure(model)
+    work = jobs(scenes, dialogues, voices, seed)
+    return map_items(
+        _speak, work, desc="speech", setup=_set_up_speech, setup_args=(params, seed, folder, recorded_folder)
+    )
+
+
+def align_scenes(speech: Sequence[SceneSpeech], params: AlignParams, root: Path) -> list[SceneAlignment]:
+    """Align every scene without failure; its file lies at `root` / its path."""
+    ensure(params.recogniser)
+    spoken = [scene for scene in speech if not scene.failure]
+    return map_items(_align, spoken, desc="align", setup=_set_up_alignment, setup_args=(params, root))
+
+
+def speech_metrics(spoken: Sequence[Spoken]) -> Json:
+    """Counts over all scenes; the word error rate is that of all words together, of scenes without failure."""
+    errors = sum((scene.errors for scene in spoken), NO_ERRORS)
+    utterances = [utterance for scene in spoken for utterance in scene.record.utterances]
+    failures = Counter(scene.record.failure.split(":")[0] for scene in spoken if scene.record.failure)
+    return {
+        "scenes": len(spoken),
+        "failed_scenes": sum(failures.values()),
+        "failures": dict(sorted(failures.items())),
+        "scenes_with_other_voices": sum(scene.casts > 1 for scene in spoken),
+        "utterances": len(utterances),
+        "utterances_spoken_again": sum(utterance.tries > 1 for utterance in utterances),
+        "tries": sum(scene.tries for scene in spoken),
+        "words": errors.n_reference,
+        "word_errors": errors.substitutions + errors.deletions + errors.insertions,
+        "word_error_rate": round(errors.rate, 4),
+        "samples": sum(utterance.n_samples for utterance in utterances),
+        "scenes_by_voice": dict(
+            sorted(Counter(v for s in spoken if not s.record.failure for v in s.record.voices).items())
+        ),
+    }
+
+
+def alignment_metrics(aligned: Sequence[SceneAlignment]) -> Json:
+    """How many words there are and how many of them have an interpolated time."""
+    words = [word for scene in aligned for word in scene.words]
+    interpolated = sum(word.interpolated for word in words)
+    return {
+        "scenes": len(aligned),
+        "words": len(words),
+        "interpolated_words": interpolated,
+        "interpolated_share": round(interpolated / max(1, len(words)), 4),
+        "mean_confidence": round(sum(word.confidence for word in words) / max(1, len(words)), 4),
+    }
+
+
+def _one_thread() -> None:
+    """Word times and samples then depend on neither the number of workers nor that of processors."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _set_up_speech(params: SpeechParams, seed: int, folder: Path, recorded_folder: str) -> None:
+    _one_thread()
+    _worker.folder, _worker.recorded_folder = folder, recorded_folder
+    _worker.studio = Studio(
+        voices=load_voices(params.voices),
+        params=params,
+        seed=seed,
+        store=ItemStore("speech"),
+        model_digest=model_digest,
+        open_engine=_open_engine,
+        listener=Recogniser(params.recogniser),
+    )
+
+
+def _open_engine(voice: Voice) -> Engine:
+    return load_engine(voice.engine, voice.model, ensure(voice.model))
+
+
+def _speak(job: Job) -> Spoken:
+    if _worker.studio is None:
+        raise CaresError("speech: the worker was not set up")
+    name = f"{job.scene.scene_id}.flac"
+    spoken: SpokenScene = speak_scene(
+        job.scene, job.dialogue, job.cast, _worker.studio, f"{_worker.recorded_folder}/{name}"
+    )
+    if not spoken.record.failure:
+        write_samples(_worker.folder / name, spoken.samples)
+    return Spoken(spoken.record, spoken.errors, spoken.tries, spoken.casts)
+
+
+def _set_up_alignment(params: AlignParams, root: Path) -> None:
+    _one_thread()
+    _worker.folder = root
+    _worker.recogniser = Recogniser(params.recogniser)
+
+
+def _align(speech: SceneSpeech) -> SceneAlignment:
+    if _worker.recogniser is None:
+        raise CaresError("align: the worker was not set up")
+    path = _worker.folder / speech.path
+    samples = read_samples(path)
+    expected = sum(utterance.n_samples for utterance in speech.utterances)
+    if len(samples) != expected:
+        raise InputError(speech.path, "length", len(samples), f"the {expected} samples of its utterances")
+    return align_scene(speech, samples, _worker.recogniser)

@@ -1,0 +1,53 @@
+"""Stage `speech`: every accepted dialogue spoken, checked by a recogniser, one FLAC a scene."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from cares.core.atomic import replace_folder
+from cares.core.canonical import write_json
+from cares.core.executor import check_not_empty
+from cares.core.params import Params
+from cares.core.pcm import SAMPLE_RATE
+from cares.core.record import read_records, write_records
+from cares.core.stage import run_stage
+from cares.records.dialogue import Dialogue
+from cares.records.scene import Scene
+from cares.speech.params import SpeechParams
+from cares.speech.work import speak_scenes, speech_metrics
+
+SCENES = Path("data/allocation/scenes.jsonl")
+DIALOGUES = Path("data/dialogues/accepted.jsonl")
+OUT = Path("data/speech")
+METRICS = Path("metrics/speech.json")
+
+
+def main() -> None:
+    """Read scenes and dialogues, speak them, write the folder and the metrics."""
+    params = Params()
+    section = params.section("speech", SpeechParams)
+    scenes = read_records(Scene, SCENES)
+    dialogues = read_records(Dialogue, DIALOGUES)
+    check_not_empty(dialogues, DIALOGUES)
+    began = time.monotonic()
+    with replace_folder(OUT) as folder:
+        spoken = speak_scenes(scenes, dialogues, section, params.seed, folder, OUT.as_posix())
+        write_records(folder / "speech.jsonl", [scene.record for scene in spoken])
+    metrics = speech_metrics(spoken)
+    write_json(METRICS, metrics)
+    seconds = metrics["samples"] / SAMPLE_RATE
+    factor = (time.monotonic() - began) / max(seconds, 1.0)
+    print(
+        f"speech: {metrics['scenes'] - metrics['failed_scenes']} of {metrics['scenes']} scenes, {seconds:.0f} s in "
+        f"{metrics['utterances']} utterances, word error rate {metrics['word_error_rate']:.3f}, real-time factor "
+        f"{factor:.2f}; {OUT}/speech.jsonl"
+    )
+    for scene in spoken:
+        if scene.record.failure:
+            print(f"speech: {scene.record.scene_id} failed: {scene.record.failure}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    run_stage(main)
