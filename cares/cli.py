@@ -1,0 +1,170 @@
+"""The command `cares`. What a command needs is imported when it runs, so that the light ones start without torch."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cares import __version__
+from cares.core.stage import run_stage
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
+sounds_app = typer.Typer(no_args_is_help=True, help="The bank of sounds.")
+probes_app = typer.Typer(no_args_is_help=True, help="The labelled probes that evaluators are measured on.")
+app.add_typer(models_app, name="models")
+app.add_typer(sounds_app, name="sounds")
+app.add_typer(probes_app, name="probes")
+
+
+class BackendName(StrEnum):
+    """Array libraries that mix; all give the same samples."""
+
+    NUMPY = "numpy"
+    TORCH = "torch"
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    print(__version__)
+
+
+@app.command()
+def allocate(
+    scenes: Annotated[int, typer.Option(help="How many scenes, 1 to 100,000.")],
+    seed: Annotated[int, typer.Option(help="Seed of the data set.")],
+    out: Annotated[Path, typer.Option(help="Folder for scenes.jsonl, templates.jsonl and splits.json.")],
+    per_template: Annotated[int, typer.Option(help="Scenes that share a template.")] = 10,
+    bank: Annotated[Path | None, typer.Option(help="bank.jsonl: draw only sounds that it can deliver.")] = None,
+) -> None:
+    """Allocate scenes with exact quotas, from the whole catalog or from what a bank delivers."""
+    from cares.allocation.allocate import write_allocation
+    from cares.allocation.standalone import allocate_with
+
+    allocation = allocate_with(scenes, per_template, seed, bank)
+    write_allocation(out, allocation)
+    print(f"allocate: {scenes} scenes in {len(allocation.templates)} templates, in {out}")
+
+
+@app.command()
+def show(scene_id: Annotated[str, typer.Argument(help="Such as t00003-0.")]) -> None:
+    """Print a finished scene: who, where, what is said, and every sound with its label and time."""
+    from cares.core.paths import repo_root
+    from cares.report.show import show_scene
+
+    print(show_scene(scene_id, repo_root()))
+
+
+@app.command()
+def render(
+    scene_id: Annotated[str, typer.Argument(help="Such as t00003-0.")],
+    out: Annotated[Path, typer.Option(help="WAV file to write.")],
+    backend: Annotated[BackendName, typer.Option(help="Array library.")] = BackendName.NUMPY,
+    mute: Annotated[int | None, typer.Option(help="Leave out the event of this index; all gains stay.")] = None,
+) -> None:
+    """Mix one scene again from its timeline, or a counterfactual without one of its sounds."""
+    from cares.core.paths import repo_root
+    from cares.core.pcm import samples_digest, write_samples
+    from cares.core.record import read_records
+    from cares.mix.backend import make_backend
+    from cares.mix.render import render as render_scene
+    from cares.records.timeline import Timeline
+
+    root = repo_root()
+    timelines = read_records(Timeline, root / "data/timelines.jsonl")
+    samples = render_scene(scene_id, timelines, root, make_backend(backend.value), mute_event=mute)
+    write_samples(out, samples)
+    digest = samples_digest(samples)[:16]
+    print(f"render: {scene_id} with {backend.value}, {len(samples)} samples, sha256 {digest}, in {out}")
+
+
+@app.command()
+def serve(
+    model_id: Annotated[str, typer.Argument(help="A language model of the registry; see: cares models list.")],
+    port: Annotated[int | None, typer.Option(help="Port on loopback; by default a free one.")] = None,
+) -> None:
+    """Serve a language model with vLLM on loopback until Ctrl-C."""
+    from cares.llm.serve import serve_until_interrupted
+
+    serve_until_interrupted(model_id, port=port)
+
+
+@app.command()
+def doctor() -> None:
+    """Print what this machine is and what is installed, and whether the data of this clone are complete."""
+    from cares.core.paths import repo_root
+    from cares.repro.doctor import describe
+
+    print(describe(repo_root()))
+
+
+@app.command()
+def summary() -> None:
+    """Print where the finished data set, its metrics and its report are, and what was not accepted."""
+    from cares.core.paths import repo_root
+    from cares.repro.summary import summarise
+
+    print(summarise(repo_root()))
+
+
+@models_app.command("fetch")
+def models_fetch(
+    names: Annotated[list[str] | None, typer.Argument(help="Models; by default those that params.yaml names.")] = None,
+) -> None:
+    """Fetch, check and convert weights into the cache (CARES_CACHE)."""
+    from cares.core.params import Params
+    from cares.core.paths import repo_root
+    from cares.models.ensure import ensure
+    from cares.models.params import ModelsParams
+
+    if not names:
+        names = list(Params(repo_root() / "params.yaml").section("models", ModelsParams).ids())
+    for name in names:
+        print(f"models: {name} is ready in {ensure(name)}")
+
+
+@models_app.command("list")
+def models_list() -> None:
+    """List the registered models with licence and source."""
+    from cares.models.registry import load_registry
+
+    for name, model in load_registry().items():
+        print(f"{name:32} {model.kind:8} {model.licence:14} {model.repository} @ {model.revision[:12]}")
+
+
+@sounds_app.command("coverage")
+def sounds_coverage() -> None:
+    """Show which sounds of the catalog the bank delivers, with how many takes per split, and what is missing."""
+    from cares.catalog.load import load_catalog
+    from cares.core.paths import repo_root
+    from cares.core.record import read_records
+    from cares.records.bank import Take
+    from cares.sounds.coverage import coverage_text
+
+    print(coverage_text(read_records(Take, repo_root() / "data/sounds/bank.jsonl"), load_catalog()))
+
+
+@probes_app.command("check")
+def probes_check() -> None:
+    """Look for duplicates and near-duplicates among the probes; exit status 1 when there are any."""
+    from cares.dialogue.probes import load_probes, near_duplicates
+
+    probes = load_probes()
+    found = near_duplicates(probes)
+    for pair in found:
+        print(pair)
+    print(f"probes: {len(probes)} read, {len(found)} pairs alike")
+    raise typer.Exit(1 if found else 0)
+
+
+def main() -> None:
+    """Entry point: errors that a user can act on are printed without a traceback."""
+    run_stage(app)
+
+
+if __name__ == "__main__":
+    main()

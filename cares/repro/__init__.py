@@ -1,0 +1,1 @@
+"""Whether this machine can rebuild the data set, and what it is."""

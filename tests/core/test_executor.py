@@ -1,0 +1,54 @@
+"""`map_items`: order, setup, faults, and settings from the environment."""
+
+import os
+import time
+
+import pytest
+
+from cares.core.errors import InputError
+from cares.core.executor import map_items, worker_count
+
+_offset = 0
+
+
+def _set(offset):
+    global _offset
+    _offset = offset
+
+
+def _slow_square(n):
+    time.sleep(0.02 * (n % 3))
+    return n * n + _offset
+
+
+def _fail_at_three(n):
+    if n == 3:
+        raise ValueError("three")
+    return os.getpid()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_keep_the_order_of_items(workers):
+    assert map_items(_slow_square, range(7), desc="t", workers=workers, setup=_set, setup_args=(5,)) == [
+        n * n + 5 for n in range(7)
+    ]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_fault_stops_the_run_and_leaves_no_worker(workers):
+    import multiprocessing
+
+    with pytest.raises(ValueError, match="three"):
+        map_items(_fail_at_three, range(50), desc="t", workers=workers)
+    assert multiprocessing.active_children() == []
+
+
+def test_nothing_to_do():
+    assert map_items(_slow_square, [], desc="t") == []
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", ""])
+def test_a_bad_worker_count_is_named(monkeypatch, value):
+    monkeypatch.setenv("CARES_WORKERS", value)
+    with pytest.raises(InputError, match="CARES_WORKERS"):
+        worker_count()
