@@ -67,8 +67,11 @@ def schema(plans: Sequence[TurnPlan], catalog: Catalog, params: DialoguesParams)
     return {"type": "array", "prefixItems": turns, "items": False, "minItems": len(turns), "maxItems": len(turns)}
 
 
-def read_answer(text: str, plans: Sequence[TurnPlan]) -> list[dict[str, str]]:
-    """The answer's turns as plain dicts; SkeletonFault when it is not the JSON that was asked for."""
+def read_answer(text: str, plans: Sequence[TurnPlan], params: DialoguesParams) -> list[dict[str, str]]:
+    """The answer's turns as plain dicts; SkeletonFault when it is not the JSON that was asked for, or a line is cut off.
+
+    A line that fills its pattern to the last character was ended by the pattern, not by the writer.
+    """
     try:
         turns = json.loads(text)
     except ValueError:
@@ -82,7 +85,15 @@ def read_answer(text: str, plans: Sequence[TurnPlan]) -> list[dict[str, str]]:
         for field in wanted:
             if not isinstance(turn[field], str) or not turn[field].strip():
                 raise SkeletonFault("empty_text", f"turn {number}: {field}")
+            if len(turn[field]) >= _longest(plan, field, params):
+                raise SkeletonFault("cut_text", f"turn {number}: {turn[field][-30:]}")
     return turns
+
+
+def _longest(plan: TurnPlan, field: str, params: DialoguesParams) -> int:
+    if field in ("remark", "turns_to"):
+        return 2 * params.remark_chars  # its parts are bounded apart; see naming_text
+    return params.short_chars if plan.kind in ("verbal", "pivot") else params.says_chars
 
 
 def realise(answer: Sequence[dict[str, str]], plans: Sequence[TurnPlan], scene: Scene, draw: KeyedRandom) -> list[Turn]:

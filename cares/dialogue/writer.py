@@ -104,7 +104,7 @@ class SkeletonWriter:
             return Written((), Fault("empty_answer", ""))
         draw = KeyedRandom(self._seed, "break", draft.scene.scene_id, draft.attempt * 100 + draft.candidate)
         try:
-            turns = realise(read_answer(answer.text, draft.plans), draft.plans, draft.scene, draw)
+            turns = realise(read_answer(answer.text, draft.plans, self._params), draft.plans, draft.scene, draw)
         except SkeletonFault as fault:
             return Written((), Fault(fault.reason, str(fault)))
         return Written(tuple(turns), lint(turns, draft.scene, self._catalog, draft.example.lines))

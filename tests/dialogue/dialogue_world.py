@@ -1,0 +1,138 @@
+"""Scenes, parameters and a stand-in for the language model, for tests of planning, writing and acceptance."""
+
+import json
+import re
+from collections.abc import Sequence
+
+from cares.catalog.load import load_catalog
+from cares.dialogue.params import DialoguesParams
+from cares.dialogue.plan import TurnPlan
+from cares.llm.types import ChatAnswer, ChatRequest
+from cares.records.scene import Scene
+
+CATALOG = load_catalog()
+PARAMS = DialoguesParams(
+    writer="skeleton",
+    group_scenes=4,
+    waves=3,
+    waves_per_topic=2,
+    candidates=2,
+    temperature=0.8,
+    top_p=0.95,
+    says_chars=150,
+    short_chars=110,
+    remark_chars=70,
+    max_tokens=900,
+)
+REGISTERS = {
+    "pivot": "pivot_question",
+    "verbal": "verbal_dry",
+    "behavioral": "break_restart",
+    "ambient": "ambient_run_on",
+}
+TEXTS = (
+    "The rent goes up again in March and nobody told us why.",
+    "Did you ask Selma about the letter from the house office?",
+    "She only laughed and said that it happens every year.",
+    "Then we should write to the owner before the month is over.",
+    "My brother wrote to his and got forty euros back, you know.",
+    "Forty is better than nothing, so let us try it as well.",
+    "I have the old contract somewhere in the blue folder upstairs.",
+    "Bring it tomorrow and we can read the small print together.",
+    "After work is fine, but not later than seven, please.",
+    "Seven it is, and I will make the soup that you like.",
+)
+
+
+def scene(*events: tuple[str, str], number: int = 0, n_turns: int = 10) -> Scene:
+    """A scene with `events` as (sound, reaction), three turns apart."""
+    labels = [reaction for _, reaction in events]
+    return Scene.parse(
+        {
+            "scene_id": f"t{number:05d}-0",
+            "template_id": f"t{number:05d}",
+            "split": "train",
+            "location": "home_indoor",
+            "relation": "roommate",
+            "roles": ["roommate", "roommate"],
+            "genders": ["F", "M"],
+            "theme": "moving_house",
+            "n_turns": n_turns,
+            "composition": {name: labels.count(name) for name in REGISTERS},
+            "events": [
+                {"sound": sound, "reaction": reaction, "register": REGISTERS[reaction], "slot": 1 + 3 * place}
+                for place, (sound, reaction) in enumerate(events)
+            ],
+        },
+        "test",
+    )
+
+
+def good_answer(plans: Sequence[TurnPlan]) -> list[dict[str, str]]:
+    """An answer that a perfect writer could give to a plan."""
+    turns = []
+    for number, plan in enumerate(plans):
+        line = {"who": plan.who, "says": TEXTS[number % len(TEXTS)]}
+        if plan.sound is not None:
+            name = CATALOG.sounds[plan.sound].names[0]
+            if plan.kind == "verbal":
+                line |= {"remark": f"{plan.openers[0]} {name}.", "then": "As for the rent, call them on Monday."}
+            elif plan.kind == "pivot":
+                line["turns_to"] = f"{plan.openers[0]} {name}?"
+            else:
+                line["says"] = (f"It is the {name}, I am sure of it.", f"I never noticed the {name} before.")[
+                    number % 2
+                ]
+        turns.append(line)
+    return turns
+
+
+def plan_from_schema(request: ChatRequest) -> list[dict[str, object]]:
+    """What a request's schema asks for: a list of the turns' fields."""
+    assert request.json_schema is not None
+    return [turn["properties"] for turn in request.json_schema["prefixItems"]]
+
+
+class Scripted:
+    """Answers by a function of (wave number, place, request); keeps what it was asked."""
+
+    model_id = "scripted"
+
+    def __init__(self, answer):
+        self._answer = answer
+        self.waves: list[list[ChatRequest]] = []
+
+    def complete(self, wave):
+        """The function's answers, as if a model had written them."""
+        self.waves.append(list(wave))
+        return [self._wrap(self._answer(len(self.waves) - 1, place, request)) for place, request in enumerate(wave)]
+
+    @staticmethod
+    def _wrap(text) -> ChatAnswer:
+        if isinstance(text, ChatAnswer):
+            return text
+        return ChatAnswer(
+            text=text if isinstance(text, str) else json.dumps(text),
+            finish_reason="stop",
+            prompt_tokens=1,
+            completion_tokens=10,
+        )
+
+
+def fill(request: ChatRequest) -> list[dict[str, str]]:
+    """A clean answer made from a request's schema alone, as a decoder would write one."""
+    turns = []
+    for number, fields in enumerate(plan_from_schema(request)):
+        line = {}
+        for name, rule in fields.items():
+            if name == "who":
+                line[name] = rule["const"]
+            elif name in ("remark", "turns_to"):
+                starts, names = re.match(r"\^\((.*?)\) \((.*?)\)\(", rule["pattern"]).groups()
+                line[name] = f"{starts.split('|')[0]} {names.split('|')[0]}."
+            elif name == "then":
+                line[name] = "As for the rent, call them on Monday."
+            else:
+                line[name] = TEXTS[number % len(TEXTS)]
+        turns.append(line)
+    return turns
