@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from cares.core.errors import CaresError
 from cares.core.pcm import Samples
-from cares.mix.convolve import Backend, convolve
+from cares.mix.backend import Backend
+from cares.mix.convolve import convolve
 from cares.mix.sources import Sources
 from cares.mix.tables import FADE_BITS, GAIN_BITS, duck_table, fade_table, gain_multiplier, round_shift
 from cares.records.timeline import Clip, Duck, Timeline
@@ -119,7 +120,7 @@ class Mixer:
         for clip in clips:
             if clip.at_sample + clip.n_samples > n_samples:
                 raise CaresError(
-                    f"a clip of {clip.path} ends {clip.at_sample + clip.n_samples - n_samples} samples late"
+                    f"{clip.path}: a clip ends at {clip.at_sample + clip.n_samples}, after the scene's end"
                 )
             add_at(total, scaled(self.heard(clip), clip.gain_cdb), clip.at_sample)
         apply_ducks(total, ducks, self._backend)

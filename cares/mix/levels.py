@@ -14,8 +14,8 @@ import numpy as np
 
 from cares.core.errors import InputError
 from cares.core.pcm import SAMPLE_RATE
+from cares.mix.backend import Backend
 from cares.mix.choices import Choices
-from cares.mix.convolve import Backend
 from cares.mix.engine import STEM_BITS, Mixer
 from cares.mix.loudness import (
     BLOCK,
@@ -110,7 +110,7 @@ class _Settling:
             signal = self._signal(total)
             levels.master_gain_cdb = to_cdb(self._params.master_lufs) - to_cdb(integrated_lufs(signal))
             limit = to_cdb(self._params.true_peak_dbtp) - _PEAK_RESERVE_CDB - levels.master_gain_cdb
-            peaks = block_peaks(signal)
+            peaks = block_peaks(signal, 10 ** (limit / 2000))
             over = np.flatnonzero(peaks > 10 ** (limit / 2000))
             if not len(over):
                 self._check(total)

@@ -29,7 +29,7 @@ PEAK_BLOCK = 1 << 10
 _OFFSET = -0.691
 _OVERSAMPLING = 4
 _CONTEXT = 64
-_CHUNK = 1 << 17
+_CHUNK_BLOCKS = 128
 
 
 class SilentError(ValueError):
@@ -120,29 +120,45 @@ def ungated_lufs(signal: Signal, start: int, end: int) -> float:
     return _lufs(float(np.square(weighted(signal[:end])[start:]).mean()))
 
 
-def block_peaks(signal: Signal) -> Signal:
+def block_peaks(signal: Signal, floor: float) -> Signal:
     """Greatest magnitude of the fourfold oversampled signal (annex 2) in each block of PEAK_BLOCK samples, linear.
 
     The interpolation filter has 48 taps a phase (annex 2 asks for 12). One phase passes the samples themselves, so no
     figure is below the block's sample peak.
+
+    Args:
+        floor: blocks that cannot reach this magnitude, by the filter's absolute sum, get their sample peak instead.
     """
     _check_finite(signal)
+    padded = np.zeros(-(-len(signal) // PEAK_BLOCK) * PEAK_BLOCK)
+    padded[: len(signal)] = np.abs(signal)
+    peaks = padded.reshape(-1, PEAK_BLOCK).max(1)
+    around = np.concatenate(([0.0], peaks, [0.0]))
+    reach = np.maximum(np.maximum(around[:-2], around[1:-1]), around[2:]) * _greatest_gain()
+    blocks = np.flatnonzero(reach >= floor)
+    for run in np.split(blocks, np.flatnonzero(np.diff(blocks) > 1) + 1):
+        for first in range(0, len(run), _CHUNK_BLOCKS):
+            part = run[first : first + _CHUNK_BLOCKS]
+            if len(part):
+                peaks[part] = _oversampled(signal, int(part[0]) * PEAK_BLOCK, (int(part[-1]) + 1) * PEAK_BLOCK)
+    return peaks
+
+
+def _oversampled(signal: Signal, start: int, end: int) -> Signal:
+    """Peaks of the blocks in [start, end) of a signal."""
+    end = min(end, len(signal))
+    low, high = max(0, start - _CONTEXT), min(len(signal), end + _CONTEXT)
     kernel = _interpolator()
     delay = (len(kernel) - 1) // 2
-    peaks = np.zeros(-(-len(signal) // PEAK_BLOCK), np.float64)
-    for at in range(0, len(signal), _CHUNK):
-        low, high = max(0, at - _CONTEXT), min(len(signal), at + _CHUNK + _CONTEXT)
-        fine = np.abs(scipy.signal.upfirdn(kernel, signal[low:high], _OVERSAMPLING))
-        fine = fine[delay + (at - low) * _OVERSAMPLING :][: min(_CHUNK, len(signal) - at) * _OVERSAMPLING]
-        step = PEAK_BLOCK * _OVERSAMPLING
-        peaks[at // PEAK_BLOCK :][: -(-len(fine) // step)] = np.maximum.reduceat(fine, np.arange(0, len(fine), step))
-    return peaks
+    fine = np.abs(scipy.signal.upfirdn(kernel, signal[low:high], _OVERSAMPLING))
+    fine = fine[delay + (start - low) * _OVERSAMPLING :][: (end - start) * _OVERSAMPLING]
+    return np.asarray(np.maximum.reduceat(fine, np.arange(0, len(fine), PEAK_BLOCK * _OVERSAMPLING)), np.float64)
 
 
 def true_peak_dbtp(signal: Signal) -> float:
     """True peak of the whole signal; -inf for digital silence."""
-    peak = float(block_peaks(signal).max()) if len(signal) else 0.0
-    return 20 * math.log10(peak) if peak else -math.inf
+    floor = float(np.abs(signal).max()) if len(signal) else 0.0
+    return 20 * math.log10(float(block_peaks(signal, floor).max())) if floor else -math.inf
 
 
 def to_float(samples: NDArray[np.int16]) -> Signal:
@@ -157,6 +173,13 @@ def _interpolator() -> NDArray[np.float64]:
     position = np.arange(-half, half + 1) / _OVERSAMPLING
     kernel = np.sinc(position) * np.kaiser(2 * half + 1, 6.0)
     return np.asarray(kernel, np.float64)
+
+
+@cache
+def _greatest_gain() -> float:
+    """Largest sum of absolute taps over the phases of the interpolator."""
+    kernel = np.abs(_interpolator())
+    return max(float(kernel[phase::_OVERSAMPLING].sum()) for phase in range(_OVERSAMPLING))
 
 
 def _check_finite(signal: Signal) -> None:

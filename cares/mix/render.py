@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cares.core.errors import CaresError
 from cares.core.pcm import Samples
-from cares.mix.convolve import Backend
+from cares.mix.backend import Backend
 from cares.mix.engine import Mixer, Track
 from cares.mix.sources import Sources
 from cares.records.timeline import Timeline

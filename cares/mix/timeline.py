@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cares.core.rng import KeyedRandom
+from cares.mix.backend import Backend
 from cares.mix.choices import Bank, Choices, choose
 from cares.mix.clips import ambience_clips, event_clips, speech_clips
-from cares.mix.convolve import Backend
 from cares.mix.engine import Mixer
 from cares.mix.levels import Levels, settle
 from cares.mix.params import MixParams, TimelineParams, to_cdb

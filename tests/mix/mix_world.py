@@ -75,7 +75,7 @@ class World:
     bank: Bank
 
 
-def make_world(root: Path, take_samples: int = 2 * RATE, ambience_samples: int = 7 * RATE, tail: int = 9000) -> World:
+def make_world(root: Path, take_samples: int = 2 * RATE, ambience_samples: int = 4 * RATE, tail: int = 9000) -> World:
     """Write the sound files and responses below `root`."""
     scenes = {scene.scene_id: scene for scene in read_records(Scene, DATA / "scenes_small.jsonl")}
     dialogues = read_records(Dialogue, DATA / "dialogues_small.jsonl")
@@ -153,7 +153,7 @@ def _spoken(root: Path, scene: Scene, dialogue: Dialogue, seed: int) -> SceneInp
             parts.append(np.zeros(RATE // 5))
             for index in group:
                 for text in turn.segments[index].text.split():
-                    length = int(rng.integers(6000, 16000))
+                    length = int(rng.integers(2500, 6000))
                     envelope = np.sin(np.pi * np.arange(length) / length) ** 0.3
                     loud = 2200.0 if turn.speaker == "A" else 1100.0
                     parts += [noise(length, cursor, loud) * envelope, np.zeros(RATE * 6 // 100)]
@@ -201,5 +201,3 @@ def _spoken(root: Path, scene: Scene, dialogue: Dialogue, seed: int) -> SceneInp
         utterances=tuple(utterances),
     )
     return SceneInputs(scene, dialogue, speech, SceneAlignment(scene_id=scene.scene_id, words=tuple(words)))
-
-

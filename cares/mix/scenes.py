@@ -1,0 +1,143 @@
+"""The mix stage's work: render every timeline, measure the finished files, annotate them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cares.core.atomic import write_bytes
+from cares.core.canonical import Json, file_digest
+from cares.core.errors import InputError
+from cares.core.executor import map_items
+from cares.core.pcm import SAMPLE_RATE, encode
+from cares.core.record import write_records
+from cares.mix.backend import Backend, make_backend
+from cares.mix.loudness import integrated_lufs, to_float, true_peak_dbtp
+from cares.mix.params import to_cdb
+from cares.mix.render import render
+from cares.records.dialogue import Dialogue
+from cares.records.scene import Scene
+from cares.records.speech import SceneSpeech
+from cares.records.timeline import MixedScene, Timeline
+
+FOLDER = Path("data/scenes")
+
+
+@dataclass(frozen=True)
+class MixItem:
+    """A timeline and the records that its annotation quotes."""
+
+    timeline: Timeline
+    scene: Scene
+    dialogue: Dialogue
+    speech: SceneSpeech
+
+
+class _Worker:
+    """What a worker process holds between items."""
+
+    root: Path
+    out: Path
+    backend: Backend
+
+
+def join_timelines(
+    timelines: Sequence[Timeline],
+    scenes: Sequence[Scene],
+    dialogues: Sequence[Dialogue],
+    speeches: Sequence[SceneSpeech],
+) -> list[MixItem]:
+    """The records of every timeline, in order; InputError where one is missing."""
+    scene_of = {scene.scene_id: scene for scene in scenes}
+    dialogue_of = {dialogue.scene_id: dialogue for dialogue in dialogues}
+    speech_of = {speech.scene_id: speech for speech in speeches}
+    items = []
+    for timeline in timelines:
+        name = timeline.scene_id
+        if not (name in scene_of and name in dialogue_of and name in speech_of):
+            expected = "its scene, dialogue and speech to be present"
+            raise InputError("data/timelines.jsonl", "scene_id", name, expected, "Run dvc repro.")
+        items.append(MixItem(timeline, scene_of[name], dialogue_of[name], speech_of[name]))
+    return items
+
+
+def mix_scenes(items: Sequence[MixItem], out: Path, root: Path, backend: str) -> list[MixedScene]:
+    """Write <scene_id>.wav of every item into `out`, then scenes.jsonl and SHA256SUMS.
+
+    Args:
+        out: an empty folder, which becomes data/scenes.
+        root: the folder that paths in records are relative to.
+        backend: name of the backend; it does not change the files.
+    """
+    mixed = map_items(_mix, items, desc="mix", setup=_set_up, setup_args=(root, out, backend))
+    write_records(out / "scenes.jsonl", mixed)
+    sums = {path.name: file_digest(path) for path in out.iterdir() if path.suffix in (".wav", ".jsonl")}
+    lines = [f"{sums[name]}  {name}\n" for name in sorted(sums)]
+    write_bytes(out / "SHA256SUMS", "".join(lines).encode("utf-8"))
+    return mixed
+
+
+def transcript(speech: SceneSpeech) -> str:
+    """What is said, a line a turn: "A: ..."."""
+    turns: dict[int, list[str]] = {}
+    speakers = {}
+    for utterance in speech.utterances:
+        turns.setdefault(utterance.turn, []).append(utterance.text)
+        speakers[utterance.turn] = utterance.speaker
+    return "\n".join(f"{speakers[turn]}: {' '.join(turns[turn])}" for turn in sorted(turns))
+
+
+def describe_mixes(mixed: Sequence[MixedScene]) -> Json:
+    """Loudness, true peak, margins and length over all finished files, for metrics/mix.json."""
+    loudness = [scene.integrated_lufs_cdb / 100 for scene in mixed]
+    margins = [event.margin_cdb / 100 for scene in mixed for event in scene.events]
+    seconds = [scene.n_samples / SAMPLE_RATE for scene in mixed]
+    return {
+        "scenes": len(mixed),
+        "events": len(margins),
+        "integrated_lufs": {
+            "min": min(loudness),
+            "max": max(loudness),
+            "mean": round(sum(loudness) / len(loudness), 3),
+        },
+        "true_peak_dbtp_max": max(scene.true_peak_cdb for scene in mixed) / 100,
+        "event_margin_db": {
+            "min": min(margins, default=None),
+            "mean": round(sum(margins) / len(margins), 2) if margins else None,
+        },
+        "seconds": {"min": round(min(seconds), 1), "max": round(max(seconds), 1), "total": round(sum(seconds), 1)},
+    }
+
+
+def _set_up(root: Path, out: Path, backend: str) -> None:
+    _Worker.root, _Worker.out, _Worker.backend = root, out, make_backend(backend)
+
+
+def _mix(item: MixItem) -> MixedScene:
+    timeline, scene = item.timeline, item.scene
+    samples = render(timeline.scene_id, [timeline], _Worker.root, _Worker.backend)
+    data = encode(samples, container="WAV")
+    name = f"{timeline.scene_id}.wav"
+    write_bytes(_Worker.out / name, data)
+    signal = to_float(samples)
+    return MixedScene(
+        scene_id=timeline.scene_id,
+        template_id=timeline.template_id,
+        split=timeline.split,
+        path=(FOLDER / name).as_posix(),
+        sha256=hashlib.sha256(data).hexdigest(),
+        n_samples=len(samples),
+        integrated_lufs_cdb=to_cdb(integrated_lufs(signal)),
+        true_peak_cdb=to_cdb(true_peak_dbtp(signal)),
+        location=scene.location,
+        relation=scene.relation,
+        roles=scene.roles,
+        genders=scene.genders,
+        voices=item.speech.voices,
+        topic=item.dialogue.topic,
+        transcript=transcript(item.speech),
+        words=timeline.words,
+        events=timeline.events,
+    )

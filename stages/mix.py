@@ -1,0 +1,41 @@
+"""Render every timeline: data/timelines.jsonl -> data/scenes (WAV, scenes.jsonl, SHA256SUMS), metrics/mix.json."""
+
+from pathlib import Path
+
+from cares.core.atomic import replace_folder
+from cares.core.canonical import write_json
+from cares.core.executor import check_not_empty
+from cares.core.record import read_records
+from cares.core.stage import run_stage
+from cares.mix.backend import backend_from_environment
+from cares.mix.pieces import DIALOGUES, SPEECH
+from cares.mix.plots import loudness_rows, write_csv
+from cares.mix.scenes import FOLDER, describe_mixes, join_timelines, mix_scenes
+from cares.records.dialogue import Dialogue
+from cares.records.scene import Scene
+from cares.records.speech import SceneSpeech
+from cares.records.timeline import Timeline
+
+TIMELINES = Path("data/timelines.jsonl")
+
+
+def main() -> None:
+    items = join_timelines(
+        read_records(Timeline, TIMELINES),
+        read_records(Scene, Path("data/allocation/scenes.jsonl")),
+        read_records(Dialogue, Path(DIALOGUES)),
+        read_records(SceneSpeech, Path(SPEECH)),
+    )
+    check_not_empty(items, TIMELINES)
+    with replace_folder(FOLDER) as out:
+        mixed = mix_scenes(items, out, Path(), backend_from_environment())
+    metrics = describe_mixes(mixed)
+    write_json(Path("metrics/mix.json"), metrics)
+    write_csv(Path("metrics/plots/mix_loudness.csv"), loudness_rows(mixed))
+    loudness = metrics["integrated_lufs"]
+    print(f"mix: {len(mixed)} scenes, {metrics['seconds']['total']} s -> {FOLDER}")
+    print(f"mix: {loudness['min']} to {loudness['max']} LUFS, true peak at most {metrics['true_peak_dbtp_max']} dBTP")
+
+
+if __name__ == "__main__":
+    run_stage(main)

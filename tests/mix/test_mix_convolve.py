@@ -1,0 +1,80 @@
+"""Convolution gives the exact integers, whoever computes it and in whatever blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cares.core.errors import CaresError
+from cares.mix.backend import NumpyBackend, backend_from_environment, make_backend
+from cares.mix.convolve import MAX_ERROR, convolve, plan_blocks
+
+
+def response(length: int, seed: int = 1) -> np.ndarray:
+    """A direct sound of 1.0 and a noise tail, 20 fractional bits."""
+    taps = np.random.default_rng(seed).normal(size=length) * np.exp(-np.arange(length) / (length / 6)) * 0.1
+    taps[0] = 1.0
+    return np.round(taps * 2**20).astype(np.int64)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 700), st.integers(1, 300), st.integers(0, 10**6))
+def test_equals_direct_convolution(n: int, m: int, seed: int) -> None:
+    samples = np.random.default_rng(seed).integers(-32768, 32768, n)
+    taps = response(m, seed)
+    assert np.array_equal(convolve(samples, taps, NumpyBackend()), np.convolve(samples, taps))
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 12, 1 << 15])
+@pytest.mark.parametrize("name", ["numpy", "torch-cpu"])
+def test_backends_and_block_sizes_agree(name: str, size: int) -> None:
+    rng = np.random.default_rng(0)
+    speech = (rng.laplace(size=40_000) * 2500).clip(-32768, 32767).round().astype(np.int64)
+    taps = response(4_000)
+    backend = make_backend(name)
+    expected = convolve(speech, taps, NumpyBackend())
+    assert np.array_equal(backend.get(convolve(backend.put(speech), taps, backend, size)), expected)
+
+
+def test_loud_noise_takes_smaller_blocks() -> None:
+    rng = np.random.default_rng(0)
+    taps = rng.integers(-(2**19), 2**19, 44_100)
+    loud = rng.integers(-32768, 32768, 200_000)
+    soft = loud // 3000
+    assert plan_blocks(loud, taps).size < plan_blocks(soft, taps).size
+    assert plan_blocks(loud, taps).bound < MAX_ERROR
+
+
+def test_response_beyond_the_bound_is_an_error() -> None:
+    taps = np.full(5_000, 2**40, np.int64)
+    with pytest.raises(CaresError, match="bound"):
+        convolve(np.full(5_000, 32767, np.int64), taps, NumpyBackend())
+
+
+def test_result_far_from_an_integer_is_an_error() -> None:
+    class Broken(NumpyBackend):
+        def products(self, blocks: Any, taps: Any, size: int) -> tuple[Any, float]:
+            whole, _ = super().products(blocks, taps, size)
+            return whole, 0.3
+
+    with pytest.raises(CaresError, match="from an integer"):
+        convolve(np.arange(100), response(50), Broken())
+
+
+def test_silence_and_nothing() -> None:
+    assert not convolve(np.zeros(100, np.int64), response(50), NumpyBackend()).any()
+    assert len(convolve(np.zeros(100, np.int64), response(50), NumpyBackend())) == 149
+
+
+def test_device_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARES_DEVICE", "cpu")
+    assert backend_from_environment() == "numpy"
+    monkeypatch.setenv("CARES_DEVICE", "gpu")
+    with pytest.raises(CaresError, match=r"CARES_DEVICE.*auto, cpu or cuda"):
+        backend_from_environment()
+    with pytest.raises(CaresError, match="numpy or torch"):
+        make_backend("jax")

@@ -1,0 +1,150 @@
+"""Stages timeline, mix and audit as they are run: files, metrics, resuming, and what fails."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from mix_world import MIX, SEED, TIMELINE, World, make_world
+
+from cares.core.pcm import read_samples
+from cares.core.record import read_records, write_records
+from cares.records.timeline import MixedScene, Timeline
+
+REPO = Path(__file__).parents[2]
+AUDIT = {"folds": 5, "bootstrap": 200, "context_ms": 1000, "regularisation": 1.0}
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def write_project(world: World, **mix: object) -> None:
+    """All files that the stages read, below the world's folder."""
+    root = world.root
+    write_records(root / "data/allocation/scenes.jsonl", [item.scene for item in world.inputs])
+    write_records(root / "data/dialogues/accepted.jsonl", [item.dialogue for item in world.inputs])
+    write_records(root / "data/speech/speech.jsonl", [item.speech for item in world.inputs])
+    write_records(root / "data/alignment.jsonl", [item.alignment for item in world.inputs if not item.speech.failure])
+    write_records(root / "data/sounds/bank.jsonl", world.bank.takes)
+    write_records(root / "data/rooms/rooms.jsonl", world.bank.rooms)
+    sections = {"seed": SEED, "timeline": TIMELINE.to_json(), "mix": MIX.to_json() | mix, "audit": AUDIT}
+    (root / "params.yaml").write_text(yaml.safe_dump(sections), encoding="utf-8")
+
+
+def run(root: Path, stage: str, workers: int = 1) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(REPO), "CARES_STORE": str(root / ".store"), "CARES_DEVICE": "cpu"}
+    return subprocess.run(
+        [sys.executable, str(REPO / "stages" / f"{stage}.py")],
+        cwd=root,
+        env={**environment, "CARES_WORKERS": str(workers)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def sums(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    world = make_world(tmp_path_factory.mktemp("ein Ordner für Töne"))
+    write_project(world)
+    for stage in ("timeline", "mix", "audit"):
+        done = run(world.root, stage)
+        assert done.returncode == 0, done.stderr
+    return world.root
+
+
+def test_files_are_what_the_annotation_says(project: Path) -> None:
+    scenes = read_records(MixedScene, project / "data/scenes/scenes.jsonl")
+    assert [scene.scene_id for scene in scenes] == ["t00000-0", "t00001-0", "t00002-0"]
+    for scene in scenes:
+        assert len(read_samples(project / scene.path)) == scene.n_samples
+        assert hashlib.sha256((project / scene.path).read_bytes()).hexdigest() == scene.sha256
+        assert abs(scene.integrated_lufs_cdb + 2300) <= 5
+        assert scene.true_peak_cdb <= -100
+        assert scene.transcript.startswith("A: ")
+        assert len(scene.transcript.splitlines()) == max(word.turn for word in scene.words) + 1
+
+
+def test_sha256sums_can_be_checked(project: Path) -> None:
+    lines = (project / "data/scenes/SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    assert lines == sorted(lines, key=lambda line: line.split("  ")[1])
+    assert len(lines) == 4
+    if shutil.which("sha256sum"):
+        subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=project / "data/scenes", check=True)
+
+
+def test_metrics_and_plots(project: Path) -> None:
+    timeline = json.loads((project / "metrics/timeline.json").read_text())
+    assert (timeline["scenes"], timeline["placed"], timeline["left_out"], timeline["events"]) == (3, 3, {}, 6)
+    assert timeline["decoys_placed"] == timeline["decoys_wanted"] == 6
+    assert timeline["margin_db_min"] >= 6
+    mix = json.loads((project / "metrics/mix.json").read_text())
+    assert mix["integrated_lufs"]["min"] >= -23.05
+    assert mix["true_peak_dbtp_max"] <= -1
+    kinds = {line.split(",")[1] for line in (project / "metrics/plots/timeline_gaps.csv").read_text().splitlines()}
+    assert kinds == {"kind", "turn", "decoy", "pivot", "verbal", "behavioral", "ambient"}
+    assert len((project / "metrics/plots/mix_loudness.csv").read_text().splitlines()) == 4
+    audit = json.loads((project / "metrics/audit.json").read_text())
+    assert audit["balanced_accuracy"] is None
+    assert "too few" in audit["note"]
+
+
+def test_workers_and_the_store_change_nothing(project: Path) -> None:
+    before = sums(project / "data/scenes") | {"timelines": (project / "data/timelines.jsonl").read_text()}
+    store = sorted((project / ".store").rglob("*"))
+    (project / "data/timelines.jsonl").unlink()
+    assert run(project, "timeline").returncode == 0
+    assert sorted((project / ".store").rglob("*")) == store
+    shutil.rmtree(project / ".store")
+    assert run(project, "timeline", 2).returncode == 0
+    assert run(project, "mix", 2).returncode == 0
+    assert sums(project / "data/scenes") | {"timelines": (project / "data/timelines.jsonl").read_text()} == before
+
+
+def test_a_scene_that_was_not_spoken_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    silent = {"failure": "word error rate 0.8", "utterances": (), "pcm_sha256": None}
+    item = world.inputs[1]
+    world.inputs[1] = type(item)(item.scene, item.dialogue, item.speech.model_copy(update=silent), item.alignment)
+    write_project(world)
+    done = run(tmp_path, "timeline")
+    assert done.returncode == 0, done.stderr
+    assert "2 of 3 scenes" in done.stdout
+    assert "t00001-0 (speech: word error rate 0.8)" in done.stdout
+    metrics = json.loads((tmp_path / "metrics/timeline.json").read_text())
+    assert metrics["left_out"] == {"t00001-0": "speech: word error rate 0.8"}
+    assert [timeline.scene_id for timeline in read_records(Timeline, tmp_path / "data/timelines.jsonl")] == [
+        "t00000-0",
+        "t00002-0",
+    ]
+
+
+@pytest.mark.parametrize(("field", "value"), [("master_lufs", -2), ("margn_db", 6)])
+def test_bad_param_stops_before_anything_is_written(tmp_path: Path, field: str, value: object) -> None:
+    write_project(make_world(tmp_path), **{field: value})
+    done = run(tmp_path, "timeline")
+    assert done.returncode == 1
+    assert f"params.yaml: mix.{field}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "data/timelines.jsonl").exists()
+
+
+def test_damaged_source_leaves_no_half_written_folder(project: Path, tmp_path: Path) -> None:
+    shutil.copytree(project, tmp_path, dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "data/scenes")
+    (tmp_path / "data/speech/t00001-0.flac").write_bytes(b"not a sound")
+    done = run(tmp_path, "mix")
+    assert done.returncode == 1
+    assert "t00001-0.flac" in done.stderr
+    assert not (tmp_path / "data/scenes").exists()
+    assert not list((tmp_path / "data").glob(".scenes*"))
