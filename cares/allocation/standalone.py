@@ -1,40 +1,42 @@
-"""Allocation without params.yaml: the command `cares allocate`."""
+"""An allocation outside the pipeline: `cares allocate`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from cares.allocation.allocate import Allocation, allocate
+from cares.allocation.bank import available_sounds
 from cares.allocation.params import AllocationParams
 from cares.catalog.load import load_catalog
+from cares.core.errors import InputError
 from cares.core.record import read_records
 from cares.records.bank import Take
-from cares.records.scene import SPLITS
+
+PAPER: dict[str, Any] = {
+    "splits": {"train": 0.8, "validation": 0.1, "test": 0.1},
+    "min_turns": 8,
+    "max_turns": 13,
+    "rare_share": 0.05,
+}
+"""What the command does not ask for: the values of the paper's size."""
 
 
 def allocate_with(scenes: int, per_template: int, seed: int, bank: Path | None) -> Allocation:
-    """Allocate with the published proportions: splits 80/10/10, rare sounds in 5 % of the scenes.
+    """Allocate with the paper's shares and turns.
 
     Args:
-        scenes: how many.
-        per_template: scenes that share a template.
-        seed: the data set's seed.
-        bank: bank.jsonl to draw the sounds from; None draws from the whole catalog.
+        scenes: how many scenes, 1 to 100,000.
+        per_template: scenes that share a template, 1 to 1000.
+        seed: the data set's seed, at least 0.
+        bank: bank.jsonl, to draw only sounds that it can deliver; None for the whole catalog.
 
     Raises:
-        InputError: a value is out of range, or the bank lacks sounds for a location.
+        InputError: a number out of range, or a bank that is missing, damaged or lacks sounds for a location.
     """
-    section = {
-        "scenes": scenes,
-        "scenes_per_template": per_template,
-        "splits": {"train": 0.8, "validation": 0.1, "test": 0.1},
-        "min_turns": 7,
-        "max_turns": 11,
-        "rare_share": 0.05,
-    }
-    params = AllocationParams.parse(section, "command line")
-    available = None
-    if bank is not None:
-        takes = [take for take in read_records(Take, bank) if take.kind == "event"]
-        available = {split: {take.name for take in takes if take.split == split} for split in SPLITS}
+    if seed < 0:
+        raise InputError("command line", "seed", seed, "a whole number of at least 0")
+    values = {"scenes": scenes, "scenes_per_template": per_template, **PAPER}
+    params = AllocationParams.parse(values, "command line")
+    available = None if bank is None else available_sounds(read_records(Take, bank))
     return allocate(params, seed, load_catalog(), available)

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
-from cares.allocation.allocate import allocate
+from cares.allocation.allocate import allocate, write_allocation
 from cares.allocation.bank import available_sounds
 from cares.allocation.params import AllocationParams
+from cares.allocation.standalone import allocate_with
 from cares.catalog.load import load_catalog
 from cares.core.errors import InputError
 from cares.records.bank import Take
@@ -151,3 +152,37 @@ def test_stage_names_a_typo_and_writes_nothing(tmp_path: Path) -> None:
     assert "params.yaml: allocation.rare_shar" in done.stderr
     assert "Traceback" not in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["params.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("scenes", "per_template", "seed", "field"),
+    [(0, 10, 1, "scenes"), (-3, 10, 1, "scenes"), (12, 0, 1, "scenes_per_template"), (12, 10, -1, "seed")],
+)
+def test_command_names_the_number_that_is_wrong(scenes: int, per_template: int, seed: int, field: str) -> None:
+    with pytest.raises(InputError, match="command line") as caught:
+        allocate_with(scenes, per_template, seed, None)
+    assert caught.value.field == field
+
+
+def test_command_draws_from_a_bank(tmp_path: Path) -> None:
+    bank = tmp_path / "bank.jsonl"
+    names = [name for i, name in enumerate(load_catalog().sounds) if i % 2]
+    bank.write_text("".join(json.dumps(take(n, split)) + "\n" for n in names for split in SPLITS), encoding="utf-8")
+    allocation = allocate_with(20, 10, 1, bank)
+    assert {e.sound for s in allocation.scenes for e in s.events} <= set(names)
+    with pytest.raises(InputError, match="no such file"):
+        allocate_with(20, 10, 1, tmp_path / "missing.jsonl")
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_allocation(tmp_path, allocate(parsed(), 1, load_catalog()))
+    before = (tmp_path / "scenes.jsonl").read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_allocation(tmp_path, allocate(parsed(), 2, load_catalog()))
+    assert (tmp_path / "scenes.jsonl").read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 3
