@@ -14,6 +14,7 @@ from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
 from cares.llm.params import LlmParams
+from cares.models.params import ModelsParams
 from cares.records.item import Item
 
 ITEMS = Path("data/bench/items.jsonl")
@@ -27,12 +28,13 @@ def main() -> None:
         raise InputError("command line", "SYSTEM", system, f"one of bench.systems: {', '.join(bench.systems)}")
     items = read_records(Item, ITEMS)
     check_not_empty(items, ITEMS)
-    answers, about = answer_items(system, items, bench, params.section("llm", LlmParams), params.seed, Path())
+    model_id, llm = params.section("models", ModelsParams).writer, params.section("llm", LlmParams)
+    answers, about = answer_items(system, items, bench, model_id, llm, params.seed, Path())
     scores = score(items, answers, bench.bootstrap, params.seed)
     rows = ["actual,predicted", *(",".join(pair) for pair in confusion(items, answers))]
     out, metrics = Path(f"data/bench/answers/{system}.jsonl"), Path(f"metrics/bench/{system}.json")
     write_records(out, answers)
-    write_bytes(Path(f"plots/bench/{system}.csv"), ("\n".join(rows) + "\n").encode("ascii"))
+    write_bytes(Path(f"metrics/plots/bench_{system}.csv"), ("\n".join(rows) + "\n").encode("ascii"))
     write_json(metrics, {"reactions": scores, "system": about})
     balanced = scores["balanced_accuracy"]
     interval = f"95 % interval {balanced['ci95']['low']} to {balanced['ci95']['high']}"

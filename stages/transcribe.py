@@ -6,8 +6,10 @@ from cares.asr.recogniser import Recogniser
 from cares.bench.hearing import dry_errors, hear_scenes, mix_errors
 from cares.core.canonical import write_json
 from cares.core.executor import check_not_empty
+from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
+from cares.models.params import ModelsParams
 from cares.records.speech import SceneSpeech
 from cares.records.timeline import MixedScene
 
@@ -19,7 +21,7 @@ def main() -> None:
     scenes = read_records(MixedScene, SCENES)
     check_not_empty(scenes, SCENES)
     speech = read_records(SceneSpeech, Path("data/speech/speech.jsonl"))
-    recogniser = Recogniser()
+    recogniser = Recogniser(Params().section("models", ModelsParams).asr)
     transcripts = hear_scenes(scenes, recogniser.words, recogniser.model_id, Path())
     write_records(OUT, transcripts)
     mix = mix_errors(scenes, transcripts)

@@ -35,7 +35,6 @@ class BenchParams(Record):
     """
 
     systems: Annotated[tuple[System, ...], Field(min_length=1), AfterValidator(_different)]
-    model: Annotated[str, Field(min_length=1)]
     wave_templates: Annotated[int, Field(ge=1, le=1000)]
     wave_size: Annotated[int, Field(ge=1, le=1024)]
     context_s: Annotated[float, Field(gt=0, le=120)]

@@ -22,7 +22,7 @@ PROMPT = Path("prompts/bench_reactions.jinja")
 
 
 def answer_items(
-    system: System, items: Sequence[Item], params: BenchParams, llm: LlmParams, seed: int, root: Path
+    system: System, items: Sequence[Item], params: BenchParams, model_id: str, llm: LlmParams, seed: int, root: Path
 ) -> tuple[list[Answer], Json]:
     """The answers of one system, row by row, and what to know of it beside its scores.
 
@@ -30,6 +30,7 @@ def answer_items(
         system: which.
         items: the frozen questions.
         params: the section `bench`.
+        model_id: the language model that reads the transcripts.
         llm: the section `llm`.
         seed: the data set's seed.
         root: the repository.
@@ -47,7 +48,7 @@ def answer_items(
         )
     scenes = {scene.scene_id: scene for scene in read_records(MixedScene, root / "data/scenes/scenes.jsonl")}
     template = load_prompt(root / PROMPT)
-    about: dict[str, Json] = {"language_model": params.model, "same_again_promised": promised()}
+    about: dict[str, Json] = {"language_model": model_id, "same_again_promised": promised()}
     if system == "oracle":
         questions = oracle_questions(items, scenes, template, params.context_s)
     else:
@@ -55,7 +56,7 @@ def answer_items(
         about["recogniser"] = ", ".join(sorted({transcript.recogniser for transcript in heard}))
         by_scene = {transcript.scene_id: transcript for transcript in heard}
         questions = cascade_questions(items, scenes, by_scene, template, params.context_s)
-    with StoredWaves(params.model, llm) as model:
+    with StoredWaves(model_id, llm) as model:
         raw = ask(questions, model, params, seed)
     about["prompt_tokens"] = sum(answer.prompt_tokens for answer in raw)
     about["completion_tokens"] = sum(answer.completion_tokens for answer in raw)

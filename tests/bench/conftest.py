@@ -16,7 +16,7 @@ from cares.records.timeline import MixedScene, PlacedEvent, PlacedWord
 
 SECOND = SAMPLE_RATE
 MakeScene = Callable[..., MixedScene]
-NAMES = {"dog_bark": "dog bark", "train_horn": "train horn", "car_horn": "car horn", "thunder": "thunder"}
+NAMES = {"dog_bark": "dog bark", "train_horn": "train horn", "car_horn": "car horn", "seagull_cry": "seagull cry"}
 
 
 def _make_scene(template: int, reactions: tuple[Reaction, ...], *, split: str = "train", scene: int = 0) -> MixedScene:

@@ -25,7 +25,6 @@ from cares.records.transcript import HeardWord, Transcript
 
 PARAMS = BenchParams(
     systems=("majority", "oracle", "cascade"),
-    model="qwen",
     wave_templates=4,
     wave_size=6,
     context_s=20.0,
@@ -237,13 +236,13 @@ def test_a_killed_run_resumes_and_asks_nothing_twice(
     broken, second, third = Echo(fail_at_wave=2), Echo(), Echo()
     use(broken, monkeypatch)
     with pytest.raises(LlmError):
-        run.answer_items(system, items, PARAMS, llm, 1, build)
+        run.answer_items(system, items, PARAMS, "qwen", llm, 1, build)
     use(second, monkeypatch)
-    resumed, about = run.answer_items(system, items, PARAMS, llm, 1, build)
+    resumed, about = run.answer_items(system, items, PARAMS, "qwen", llm, 1, build)
     seen = [request.seed for model in (broken, second) for wave in model.asked for request in wave]
     assert len(seen) == len(set(seen)) == len(items)
     use(third, monkeypatch)
-    again, _ = run.answer_items(system, items, PARAMS, llm, 1, build)
+    again, _ = run.answer_items(system, items, PARAMS, "qwen", llm, 1, build)
     assert third.asked == []
     assert again == resumed
     assert about["language_model"] == "qwen"
@@ -257,28 +256,28 @@ def test_a_wave_with_a_failed_answer_is_asked_again(
     first_prompt = oracle_questions(items, by_id(scenes), PROMPT, 20)[0].prompt
     failing, sound = Echo(bad=first_prompt), Echo()
     use(failing, monkeypatch)
-    answers, _ = run.answer_items("oracle", items, PARAMS, llm, 1, build)
+    answers, _ = run.answer_items("oracle", items, PARAMS, "qwen", llm, 1, build)
     assert [answer.status for answer in answers].count("error") == 1
     use(sound, monkeypatch)
-    answers, _ = run.answer_items("oracle", items, PARAMS, llm, 1, build)
+    answers, _ = run.answer_items("oracle", items, PARAMS, "qwen", llm, 1, build)
     assert len(sound.asked) == 1
     assert {answer.status for answer in answers} == {"ok"}
 
 
 def test_a_wave_larger_than_the_model_takes_is_an_error(build: Path, items: list[Item]) -> None:
     with pytest.raises(InputError, match=r"bench\.wave_size.*llm\.wave_limit"):
-        run.answer_items("oracle", items, PARAMS, LlmParams(wave_limit=5), 1, build)
+        run.answer_items("oracle", items, PARAMS, "qwen", LlmParams(wave_limit=5), 1, build)
 
 
 def test_majority_needs_no_file_and_no_model(tmp_path: Path, items: list[Item]) -> None:
-    answers, about = run.answer_items("majority", items, PARAMS, LlmParams(), 1, tmp_path)
+    answers, about = run.answer_items("majority", items, PARAMS, "qwen", LlmParams(), 1, tmp_path)
     assert {answer.choice for answer in answers} == {about["label"]}
 
 
 def test_the_store_keeps_whole_waves(build: Path, items: list[Item], monkeypatch: pytest.MonkeyPatch) -> None:
     model = Echo()
     use(model, monkeypatch)
-    run.answer_items("oracle", items, PARAMS, LlmParams(wave_limit=6), 1, build)
+    run.answer_items("oracle", items, PARAMS, "qwen", LlmParams(wave_limit=6), 1, build)
     kept = [path for path in (build / "store").rglob("*") if path.is_file()]
     assert len(kept) == len(model.asked)
 
@@ -293,7 +292,6 @@ def test_the_store_keeps_whole_waves(build: Path, items: list[Item], monkeypatch
         ("context_s", -1.0),
         ("bootstrap", 10),
         ("max_tokens", 0),
-        ("model", ""),
     ],
 )
 def test_a_wrong_section_is_an_error_with_its_field(field: str, value: object) -> None:
