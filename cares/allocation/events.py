@@ -17,7 +17,7 @@ from cares.catalog.catalog import Catalog
 from cares.core.rng import KeyedRandom
 from cares.records.scene import REACTIONS
 
-_ATTEMPTS = 8
+_FEWEST_TRIES, _MOST_TRIES, _SCENES_IN_ALL_TRIES = 4, 64, 50_000
 
 
 class Faults(NamedTuple):
@@ -44,8 +44,9 @@ def labels_of(setting: Setting) -> list[int]:
 def draw_sounds(seed: int, settings: Sequence[Setting], space: SoundSpace, rare_share: float) -> list[list[int]]:
     """For each scene the sounds of its events, parallel to `labels_of`.
 
-    Rare sounds are set first, then the others, in up to eight tries with other keys until nothing is uneven. With the
-    whole catalog the first or second try is even; a small bank may leave none, and then the best is kept.
+    Rare sounds are set first, then the others, in tries with other keys until nothing is uneven. With the whole catalog
+    the first or second try is even. A bank of a few sounds that clash may leave none, and then the best is kept; few
+    scenes get more tries, since a try costs less and there is less room to even out.
 
     Args:
         seed: the data set's seed.
@@ -66,7 +67,7 @@ def draw_sounds(seed: int, settings: Sequence[Setting], space: SoundSpace, rare_
 
     best_stuck: list[Group] = []
     best: tuple[Faults, list[list[int]]] | None = None
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(max(_FEWEST_TRIES, min(_MOST_TRIES, _SCENES_IN_ALL_TRIES // len(settings)))):
         sounds = [[-1] * sum(COMPOSITIONS[setting.composition]) for setting in settings]
         for (scene, position), sound in rare_sounds.items():
             sounds[scene][position] = sound

@@ -141,3 +141,17 @@ def test_one_split_only(tmp_path: Path) -> None:
     check_quotas(written)
     check_sounds(written)
     assert {s["split"] for s in written} == {"test"}
+
+
+@pytest.mark.parametrize(
+    ("scenes", "seed", "train", "validation", "rare_share"), [(34, 45, 0.38, 0.35, 0.3), (1473, 1085, 0.88, 0.01, 0.3)]
+)
+def test_uneven_shares_and_many_rare_pivots(
+    tmp_path: Path, scenes: int, seed: int, train: float, validation: float, rare_share: float
+) -> None:
+    shares = {"train": train, "validation": validation, "test": round(1 - train - validation, 2)}
+    write_allocation(tmp_path, allocate(params(scenes, splits=shares, rare_share=rare_share), seed, load_catalog()))
+    written = check_files(tmp_path, scenes, 1)
+    check_quotas(written)
+    check_scenes(written, 8, 13)
+    check_sounds(written)
