@@ -10,7 +10,7 @@ from cares.core.pcm import SAMPLE_RATE, Samples
 WINDOW = SAMPLE_RATE // 100
 PAD = 2 * WINDOW
 RANGE_POWER = 10**5  # 50 dB
-SPLIT_REACH = 2 * WINDOW
+SPLIT_REACH = 4 * WINDOW
 
 
 def spoken_span(samples: Samples) -> tuple[int, int]:
@@ -37,7 +37,7 @@ def quiet_point(samples: Samples, before: tuple[int, int], after: tuple[int, int
 
     Args:
         samples: the speech file [T].
-        before, after: start and end sample of the two words. The search reaches 20 ms into each, for aligners are no
+        before, after: start and end sample of the two words. The search reaches 40 ms into each, for aligners are no
             more exact than that, but never beyond its middle.
 
     Returns:

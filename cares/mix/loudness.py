@@ -132,7 +132,7 @@ def block_peaks(signal: Signal, floor: float) -> Signal:
     _check_finite(signal)
     padded = np.zeros(-(-len(signal) // PEAK_BLOCK) * PEAK_BLOCK)
     padded[: len(signal)] = np.abs(signal)
-    peaks = padded.reshape(-1, PEAK_BLOCK).max(1)
+    peaks: Signal = padded.reshape(-1, PEAK_BLOCK).max(1)
     around = np.concatenate(([0.0], peaks, [0.0]))
     reach = np.maximum(np.maximum(around[:-2], around[1:-1]), around[2:]) * _greatest_gain()
     blocks = np.flatnonzero(reach >= floor)

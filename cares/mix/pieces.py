@@ -151,7 +151,13 @@ def _cut(piece: Piece, boundary: int, samples: Samples) -> tuple[Piece, Piece]:
     spans = ((before.start_sample, before.end_sample), (after.start_sample, after.end_sample))
     at = min(max(quiet_point(samples, *spans), piece.start + 1), piece.end - 1)
     left = replace(piece, end=at, words=piece.words[:boundary])
-    return left, replace(piece, start=at, words=piece.words[boundary:])
+    right = replace(piece, start=at, words=piece.words[boundary:])
+    # the speaker's own pause goes, so that the gap that is inserted is the gap that is heard
+    _, heard_until = spoken_span(samples[left.start : left.end])
+    heard_from, _ = spoken_span(samples[right.start : right.end])
+    return replace(left, end=left.start + (heard_until or left.n_samples)), replace(
+        right, start=right.start + heard_from
+    )
 
 
 def _misfit(file: str, scene_id: str, got: str, expected: str) -> InputError:

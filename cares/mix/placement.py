@@ -86,7 +86,10 @@ class Placer:
         return KeyedRandom(self._seed, purpose, self._scene.scene_id, entity).between(to_samples(low), to_samples(high))
 
     def _choose_decoys(self, strip: Strip, wanted: int) -> list[tuple[int, int]]:
-        """(piece, word boundary) of each decoy: at most one a turn, in turns without an event, clear of any sound."""
+        """(piece, word boundary) of each decoy: at most one a turn, in turns without an event, clear of any sound.
+
+        Within a turn a boundary after a punctuation mark is taken where there is one: a pause there sounds natural.
+        """
         plain = self._lay_out(strip, wanted, 0)
         clear = to_samples(self._params.decoy_clear_ms)
         busy = {event.slot for event in self._scene.events}
@@ -98,7 +101,11 @@ class Placer:
                 if all(at <= span.start - clear or at >= span.end + clear for span in plain.spans.values()):
                     by_turn.setdefault(piece.turn, []).append((index, boundary))
         turns = random.shuffled(sorted(by_turn))[:wanted]
-        return [random.choice(by_turn[turn]) for turn in turns]
+        chosen = []
+        for turn in turns:
+            marked = [(i, k) for i, k in by_turn[turn] if not strip.pieces[i].words[k - 1].word[-1:].isalnum()]
+            chosen.append(random.choice(marked or by_turn[turn]))
+        return chosen
 
     def _lay_out(self, strip: Strip, wanted: int, decoys: int) -> Placement:
         params = self._params

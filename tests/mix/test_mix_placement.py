@@ -12,7 +12,7 @@ from mix_world import RATE, TIMELINE, World
 
 from cares.core.errors import InputError
 from cares.core.pcm import read_samples
-from cares.mix.edges import quiet_point, spoken_span
+from cares.mix.edges import WINDOW, quiet_point, spoken_span
 from cares.mix.params import TimelineParams, to_samples
 from cares.mix.pieces import PlacingError, boundaries, build_strip
 from cares.mix.placement import Placement, Placer
@@ -111,8 +111,8 @@ def test_gap_grows_by_what_the_sound_needs_if_it_may(world: World) -> None:
 
 def test_event_longer_than_the_rest_extends_the_scene_then_is_faded(world: World) -> None:
     item = world.inputs[2]
-    params = TIMELINE.model_copy(update={"event_max_ms": 60_000})
-    until_end = place(world, item, [RATE, RATE])
+    params = TIMELINE.model_copy(update={"event_max_ms": 60_000, "decoys": False})
+    until_end = place(world, item, [RATE, RATE], params)
     last_word = until_end.starts[-1] + until_end.pieces[-1].n_samples
     rest = last_word - until_end.spans[1].start
     longer = place(world, item, [RATE, rest + RATE], params)
@@ -138,6 +138,21 @@ def test_a_boundary_without_times_gives_way_to_the_nearest(world: World) -> None
     index = next(i for i, gap in enumerate(placed.gaps) if gap.joint.event == 1)
     assert placed.pieces[index].words[-1].word == "because"
     assert placed.pieces[index + 1].words[0].word == "she"
+
+
+def test_no_pause_of_the_speaker_is_left_at_a_gap(world: World) -> None:
+    for item in world.inputs:
+        placed = place(world, item, [RATE] * len(item.scene.events))
+        for before, after in pairwise(placed.pieces):
+            assert before.end - before.words[-1].end_sample <= 3 * WINDOW
+            assert after.words[0].start_sample - after.start <= 3 * WINDOW
+
+
+def test_decoys_fall_after_a_punctuation_mark_where_there_is_one(world: World) -> None:
+    item = world.inputs[1]
+    placed = place(world, item, [RATE])
+    (decoy,) = [i for i, gap in enumerate(placed.gaps) if gap.joint.kind == "word" and gap.joint.event is None]
+    assert not placed.pieces[decoy].words[-1].word[-1].isalnum()
 
 
 def test_interpolated_words_place_nothing(world: World) -> None:
