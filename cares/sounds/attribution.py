@@ -1,0 +1,45 @@
+"""Who made each take and under which licence: checked before a take is used, and listed for who passes them on."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from cares.core.atomic import write_bytes
+from cares.core.errors import InputError
+from cares.records.bank import Take
+
+ATTRIBUTION = "ATTRIBUTION.csv"
+LICENCES = ("CC0-1.0", "CC-BY-3.0", "CC-BY-4.0")
+_FIELDS = ("take_id", "path", "source", "licence", "author", "url", "edits", "pcm_sha256")
+
+
+def check_provenance(takes: Sequence[Take], file: object) -> None:
+    """Raise InputError for a take that may not be passed on, or whose sound another take already is.
+
+    A licence is an SPDX identifier out of `LICENCES`; it wants an author, and an address where it asks for attribution.
+    """
+    sounds: dict[str, str] = {}
+    for take in takes:
+        if take.licence not in LICENCES:
+            raise InputError(file, f"{take.take_id}.licence", take.licence, f"one of {', '.join(LICENCES)}")
+        if not take.author.strip():
+            raise InputError(file, f"{take.take_id}.author", take.author, "who made the recording")
+        if take.licence.startswith("CC-BY") and not take.url.strip():
+            raise InputError(file, f"{take.take_id}.url", take.url, f"where it is from, as {take.licence} asks")
+        if other := sounds.get(take.pcm_sha256):
+            raise InputError(file, f"{take.take_id}.pcm_sha256", take.pcm_sha256, f"another sound than that of {other}")
+        sounds[take.pcm_sha256] = take.take_id
+
+
+def write_attribution(path: Path, takes: Sequence[Take]) -> None:
+    """Write one row a take, sorted by take id; CSV with LF line ends, UTF-8."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_FIELDS)
+    for take in sorted(takes, key=lambda take: take.take_id):
+        row = take.to_json()
+        writer.writerow(["; ".join(row[field]) if field == "edits" else row[field] for field in _FIELDS])
+    write_bytes(path, text.getvalue().encode("utf-8"))

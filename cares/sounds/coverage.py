@@ -1,0 +1,73 @@
+"""What the bank holds of the catalog: takes per split of every sound and ambience, and what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+from cares.catalog.catalog import Catalog
+from cares.core.canonical import Json
+from cares.core.pcm import SAMPLE_RATE
+from cares.records.bank import Take
+from cares.records.scene import Split
+from cares.sounds.source import Kind
+
+METRICS = Path("metrics/sounds.json")
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+
+class Cover(NamedTuple):
+    """Takes of one sound (or of a location's ambience) by split; `missing` are the splits that have none."""
+
+    kind: Kind
+    name: str
+    group: str
+    takes: dict[Split, int]
+
+    @property
+    def missing(self) -> tuple[Split, ...]:
+        """The splits without a take; a sound is usable where there are none."""
+        return tuple(split for split in SPLITS if not self.takes[split])
+
+
+def coverage(bank: Iterable[Take], catalog: Catalog) -> list[Cover]:
+    """One entry for every location's ambience, then for every sound of the catalog, in its order."""
+    counts = Counter((take.kind, take.name, take.split) for take in bank)
+    ambiences: list[tuple[Kind, str, str]] = [("ambience", name, "ambience") for name in catalog.locations]
+    sounds: list[tuple[Kind, str, str]] = [("event", sound.id, sound.group) for sound in catalog.sounds.values()]
+    return [
+        Cover(kind, name, group, {split: counts[kind, name, split] for split in SPLITS})
+        for kind, name, group in [*ambiences, *sounds]
+    ]
+
+
+def usable_by_location(covers: Iterable[Cover], catalog: Catalog) -> dict[str, dict[str, int]]:
+    """For each location how many sounds of each group have takes in all splits."""
+    usable = {cover.name for cover in covers if cover.kind == "event" and not cover.missing}
+    return {
+        location: dict(sorted(Counter(s.group for s in catalog.sounds_at(location) if s.id in usable).items()))
+        for location in catalog.locations
+    }
+
+
+def describe_bank(bank: Iterable[Take], catalog: Catalog) -> Json:
+    """The figures of metrics/sounds.json."""
+    takes = list(bank)
+    covers = coverage(takes, catalog)
+    usable = [cover for cover in covers if not cover.missing]
+    return {
+        "sounds": sum(cover.kind == "event" for cover in usable),
+        "sounds_of_catalog": len(catalog.sounds),
+        "ambiences": sum(cover.kind == "ambience" for cover in usable),
+        "takes": _by_split(take for take in takes if take.kind == "event"),
+        "ambience_takes": _by_split(take for take in takes if take.kind == "ambience"),
+        "seconds": round(sum(take.n_samples for take in takes) / SAMPLE_RATE, 1),
+        "usable_by_location": usable_by_location(covers, catalog),
+    }
+
+
+def _by_split(takes: Iterable[Take]) -> dict[Split, int]:
+    counts = Counter(take.split for take in takes)
+    return {split: counts[split] for split in SPLITS}

@@ -1,0 +1,1 @@
+"""The procedural source: recipes in a small vocabulary of layers become takes, a function of (seed, take id) alone."""
