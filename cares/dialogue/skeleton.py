@@ -68,7 +68,7 @@ def schema(plans: Sequence[TurnPlan], catalog: Catalog, params: DialoguesParams)
 
 
 def read_answer(text: str, plans: Sequence[TurnPlan], params: DialoguesParams) -> list[dict[str, str]]:
-    """The answer's turns as plain dicts; SkeletonFault when it is not the JSON that was asked for, or a line is cut off.
+    """The answer's turns as plain dicts; SkeletonFault when it is not what was asked for, or is cut off.
 
     A line that fills its pattern to the last character was ended by the pattern, not by the writer.
     """

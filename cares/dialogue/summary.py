@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from cares.core.canonical import Json
+from cares.core.canonical import Json, dumps
 from cares.dialogue.acceptance import Outcome
 from cares.records.scene import REACTIONS, Scene
 
@@ -35,13 +35,10 @@ def acceptance_metrics(outcome: Outcome, scenes: Sequence[Scene]) -> dict[str, J
         "labels": labels,
         "tokens_per_accepted_scene": _share(sum(a.completion_tokens for a in outcome.attempts), len(accepted), 1),
         "quota_spread": {
-            name: _spread([level(scene) for scene in kept])
-            for name, level in {
-                "composition": lambda scene: str(scene.composition.to_json()),
-                "location": lambda scene: scene.location,
-                "relation": lambda scene: scene.relation,
-                "genders": lambda scene: "".join(scene.genders),
-            }.items()
+            "composition": _spread([dumps(scene.composition.to_json()) for scene in kept]),
+            "location": _spread([scene.location for scene in kept]),
+            "relation": _spread([scene.relation for scene in kept]),
+            "genders": _spread(["".join(scene.genders) for scene in kept]),
         },
     }
 

@@ -1,0 +1,52 @@
+"""The command line: errors are one message and a status that is not 0."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+CARES = [sys.executable, "-m", "cares.cli"]
+
+
+def run(*arguments, cwd):
+    return subprocess.run([*CARES, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_allocate_writes_scenes_with_their_labels(tmp_path):
+    done = run("allocate", "--scenes", "40", "--seed", "3", "--out", str(tmp_path / "plan ä"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "40 scenes" in done.stdout
+    lines = (tmp_path / "plan ä" / "scenes.jsonl").read_text(encoding="utf-8").splitlines()
+    scene = json.loads(lines[0])
+    wanted = {"scene_id", "template_id", "split", "location", "roles", "genders", "composition", "events"}
+    assert len(lines) == 40 and wanted <= set(scene)
+    assert all(
+        {"sound", "reaction", "register", "slot"} <= set(e) for line in lines for e in json.loads(line)["events"]
+    )
+
+
+@pytest.mark.parametrize("count", ["0", "-3", "100001"])
+def test_a_bad_size_is_one_clear_error(tmp_path, count):
+    done = run("allocate", f"--scenes={count}", "--seed=1", "--out", str(tmp_path / "x"), cwd=tmp_path)
+    assert done.returncode == 1
+    assert "scenes" in done.stderr and count in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_outside_a_clone_it_says_so(tmp_path):
+    done = run("show", "t00000-0", cwd=tmp_path)
+    assert done.returncode == 1 and "dvc.yaml" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_doctor_prints_processor_and_versions(tmp_path):
+    (tmp_path / "dvc.yaml").write_text("stages: {}\n")
+    done = run("doctor", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "processor" in done.stdout and "numpy" in done.stdout and "none yet: run make repro" in done.stdout
+
+
+def test_summary_before_a_run_says_what_to_do(tmp_path):
+    (tmp_path / "dvc.yaml").write_text("stages: {}\n")
+    done = run("summary", cwd=tmp_path)
+    assert done.returncode == 1 and "make repro" in done.stderr
