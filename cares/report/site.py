@@ -24,16 +24,16 @@ from cares.report.script import clock, decibels, script
 
 METRIC_TITLES = {
     "allocation": "Allocation",
-    "allocate": "Allocation",
     "calibration": "Evaluator and topic threshold",
-    "calibrate": "Evaluator and topic threshold",
     "dialogues": "Acceptance",
+    "sounds": "Bank of sounds",
+    "rooms": "Rooms",
     "speech": "Speech",
-    "align": "Alignment",
+    "alignment": "Alignment",
     "timeline": "Timeline",
     "mix": "Loudness and peaks",
-    "audit": "Leakage audit",
     "wer": "Word error rate",
+    "audit": "Leakage audit",
     "items": "Items of the benchmark",
 }
 
@@ -84,7 +84,8 @@ def _index(inputs: Inputs, shown: Sequence[MixedScene]) -> dict[str, object]:
         "reasons": tables.reasons(inputs),
         "unfinished": tables.unfinished(inputs),
         "metrics": [
-            (METRIC_TITLES.get(name, name), name, list(tables.flat(value))) for name, value in inputs.metrics.items()
+            (METRIC_TITLES.get(name, name), name, list(tables.flat(inputs.metrics[name])))
+            for name in sorted(inputs.metrics, key=_place_of_metric)
         ],
         "systems": tables.system_rows(inputs.bench),
         "confusions": tables.confusions(inputs.items, inputs.answers),
@@ -92,6 +93,11 @@ def _index(inputs: Inputs, shown: Sequence[MixedScene]) -> dict[str, object]:
         "models": tables.model_rows(inputs.models),
         "missing": inputs.missing,
     }
+
+
+def _place_of_metric(name: str) -> tuple[int, str]:
+    titled = list(METRIC_TITLES)
+    return (titled.index(name) if name in titled else len(titled), name)
 
 
 def _scene(inputs: Inputs, scene: MixedScene, sounds: Mapping[str, str]) -> dict[str, object]:

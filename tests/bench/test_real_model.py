@@ -1,0 +1,36 @@
+"""The whole way of a question through real weights: the smallest language model answers, and its answers are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cares.bench.items import build_items
+from cares.bench.params import BenchParams, ItemsParams
+from cares.bench.run import answer_items
+from cares.bench.scores import score
+from cares.core.record import write_records
+from cares.llm.params import LlmParams
+from cares.records.timeline import MixedScene
+
+
+@pytest.mark.models
+def test_a_small_model_answers_every_item(
+    scenes: list[MixedScene], names: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARES_STORE", str(tmp_path / "store"))
+    monkeypatch.delenv("CARES_LLM_URL", raising=False)
+    write_records(tmp_path / "data/scenes/scenes.jsonl", scenes)
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/bench_reactions.jinja").write_bytes(Path("prompts/bench_reactions.jinja").read_bytes())
+    items = build_items(scenes, names, ItemsParams(tasks=("reactions",), splits=("train",)), 1)
+    params = BenchParams(
+        systems=("oracle",), wave_templates=4, wave_size=6, context_s=20.0, max_tokens=12, bootstrap=100
+    )
+    llm = LlmParams(context_tokens=2048, batched_tokens=4096, wave_limit=6, kv_cache_gib=0.5)
+    answers, about = answer_items("oracle", items, params, "smollm2-135m-instruct", llm, 1, tmp_path)
+    assert "error" not in {answer.status for answer in answers}
+    assert all(1 <= answer.completion_tokens <= 12 for answer in answers)
+    assert about["completion_tokens"] == sum(answer.completion_tokens for answer in answers)
+    assert score(items, answers, 100, 1)["n"] == len(items)
