@@ -2,8 +2,7 @@
 
 The known tokens are fed to the decoder (no search), the attention of the alignment heads over the sound is normalised,
 and dynamic time warping finds the path (openai-whisper `whisper/timing.py`, `find_alignment`). A word's trailing
-punctuation is a token of its own there and takes up the pause after the word, so that a word ends before its comma.
-Silence at both ends of a word's time is then cut off by the sound's energy.
+punctuation is a piece of its own there and takes up the pause after the word.
 """
 
 from __future__ import annotations
@@ -12,21 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cares.asr.boundaries import Span, place_words
 from cares.asr.types import AlignedWord
-from cares.asr.whisper_model import HEARD_RATE, as_heard, to_sample
+from cares.asr.whisper_model import HEARD_RATE, as_heard
 from cares.core.pcm import SAMPLE_RATE, Samples
 
 if TYPE_CHECKING:
     from whisper.model import Whisper
     from whisper.tokenizer import Tokenizer
 
-HOP = 441
-"""Energy is looked at in steps of 10 ms."""
-SILENCE_DB = -40.0
-"""Below the loudest 10 ms of the sound by this much, a step counts as silence."""
 SHORTEST_S = 0.03
 LONGEST_S = 3.0
 LEAST_PROBABILITY = 1e-4
@@ -50,6 +43,9 @@ class _KnownWords:
 def align_words(load: Callable[[], Whisper], samples: Samples, words: Sequence[str]) -> tuple[AlignedWord, ...]:
     """Each word's start and end in the sound, monotonic and inside it.
 
+    A word is marked as not timed when its span is shorter than 30 ms or longer than 3 s, or when the model finds it
+    all but impossible there.
+
     Args:
         load: gives the model; called only if there is anything to align.
         samples: int16 [T], 44.1 kHz, at most 30 s.
@@ -60,28 +56,25 @@ def align_words(load: Callable[[], Whisper], samples: Samples, words: Sequence[s
     """
     if not words:
         return ()
-    loud = _loud_steps(samples)
-    if not loud.any():
-        return tuple(_untimed(word, 0) for word in words)
-    pieces = _find(load(), samples, words)
-    aligned: list[AlignedWord] = []
-    last = 0
-    for word, (start_s, end_s, probability) in zip(words, pieces, strict=True):
-        start, end = _trim(to_sample(start_s, len(samples)), to_sample(end_s, len(samples)), loud, len(samples))
-        start = max(start, last)
-        seconds = (end - start) / SAMPLE_RATE
-        if SHORTEST_S <= seconds <= LONGEST_S and probability >= LEAST_PROBABILITY:
-            aligned.append(
-                AlignedWord(text=word, start_sample=start, end_sample=end, probability=probability, timed=True)
-            )
-            last = end
-        else:
-            aligned.append(_untimed(word, last, probability))
-    return tuple(aligned)
+    if not samples.any():
+        nowhere = AlignedWord(text="", start_sample=0, end_sample=0, probability=0.0, timed=False)
+        return tuple(nowhere.model_copy(update={"text": word}) for word in words)
+    found = _attend(load(), samples, words)
+    places = place_words([span for span, _ in found], samples)
+    return tuple(
+        AlignedWord(
+            text=word,
+            start_sample=start,
+            end_sample=end,
+            probability=probability,
+            timed=SHORTEST_S <= (end - start) / SAMPLE_RATE <= LONGEST_S and probability >= LEAST_PROBABILITY,
+        )
+        for word, (start, end), (_, probability) in zip(words, places, found, strict=True)
+    )
 
 
-def _find(model: Whisper, samples: Samples, words: Sequence[str]) -> list[tuple[float, float, float]]:
-    """Start and end in seconds and probability of each word, its trailing punctuation left out."""
+def _attend(model: Whisper, samples: Samples, words: Sequence[str]) -> list[tuple[Span, float]]:
+    """When attention came to each word and left it, and the word's probability."""
     from whisper.audio import N_FRAMES, N_SAMPLES, log_mel_spectrogram, pad_or_trim
     from whisper.timing import find_alignment
     from whisper.tokenizer import get_tokenizer
@@ -105,11 +98,11 @@ def _find(model: Whisper, samples: Samples, words: Sequence[str]) -> list[tuple[
     mel = pad_or_trim(log_mel_spectrogram(sound, model.dims.n_mels, padding=N_SAMPLES), N_FRAMES)
     frames = min(-(-len(sound) * 100 // HEARD_RATE), N_FRAMES)
     found = find_alignment(model, known, flat, mel, frames)
-    result: dict[int, tuple[float, float, float]] = {}
+    result: dict[int, tuple[Span, float]] = {}
     for owner, timing in zip(owners, found, strict=True):
         if owner is not None:
             probability = min(max(float(timing.probability), 0.0), 1.0)
-            result[owner] = (float(timing.start), float(timing.end), probability)
+            result[owner] = Span(float(timing.start), float(timing.end)), probability
     return [result[place] for place in range(len(words))]
 
 
@@ -125,26 +118,3 @@ def _pieces(tokenizer: Tokenizer, words: Sequence[str]) -> tuple[list[tuple[str,
             pieces.append((tail, tokenizer.encode(tail)))
             owners.append(None)
     return pieces, owners
-
-
-def _loud_steps(samples: Samples) -> NDArray[np.bool_]:
-    """Which steps of 10 ms are not silence, by their energy relative to the loudest."""
-    steps = -(-len(samples) // HOP)
-    padded = np.zeros(steps * HOP, np.float64)
-    padded[: len(samples)] = samples
-    energy = np.square(padded.reshape(steps, HOP)).mean(axis=1) if steps else np.zeros(0)
-    top = energy.max(initial=0.0)
-    return np.asarray(energy > top * 10 ** (SILENCE_DB / 10)) if top > 0 else np.zeros(steps, np.bool_)
-
-
-def _trim(start: int, end: int, loud: NDArray[np.bool_], n_samples: int) -> tuple[int, int]:
-    """Cut silent steps off both ends; all silent gives an empty span at the start."""
-    first = start // HOP
-    heard = np.flatnonzero(loud[first : -(-end // HOP)])
-    if len(heard) == 0:
-        return start, start
-    return max(start, (first + int(heard[0])) * HOP), min(end, (first + int(heard[-1]) + 1) * HOP, n_samples)
-
-
-def _untimed(word: str, at: int, probability: float = 0.0) -> AlignedWord:
-    return AlignedWord(text=word, start_sample=at, end_sample=at, probability=probability, timed=False)

@@ -58,6 +58,8 @@ class Recogniser:
     def words(self, sound: Samples | Path) -> tuple[RecognisedWord, ...]:
         """The words that are heard, in order, inside the file, none overlapping the next.
 
+        Their times are whisper-timestamped's own, about 0.1 s early; `align` places the words of a known text better.
+
         Args:
             sound: int16 samples [T] at 44.1 kHz, or one of our sound files. Less than 0.1 s is heard as nothing.
         """
