@@ -26,3 +26,11 @@ class InputError(CaresError):
         message = f"{where}: got {shown}, expected {expected}"
         super().__init__(f"{message}. {hint}" if hint else message)
         self.file, self.field, self.value = str(file), field, value
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        # made again from its message: an error of a worker process has to reach the process that started it
+        return _again, (str(self),)
+
+
+def _again(message: str) -> CaresError:
+    return CaresError(message)

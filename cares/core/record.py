@@ -30,7 +30,8 @@ class Record(BaseModel):
             # lax only in container types: JSON and YAML know lists, records hold tuples
             return cls.model_validate_json(_json(value))
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
+            # a misspelt key is two faults, an unknown key and a missing one: the unknown one tells more
+            first = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
             path = ".".join(str(part) for part in (field, *first["loc"]) if part != "")
             raise InputError(file, path, first.get("input"), _expectation(first)) from None
 

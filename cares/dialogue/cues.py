@@ -17,11 +17,17 @@ _SENTENCE_END = re.compile(r"(?<=[.?!…])[\"'”]?\s+")
 class Cues(Record):
     """Phrases are lower-case words between single spaces; `meanings` are sentences for the encoder, by feature."""
 
-    fillers: tuple[str, ...]
+    hesitations: tuple[str, ...]
+    openers: tuple[str, ...]
     repairs: tuple[str, ...]
     noticing: tuple[str, ...]
     exclaiming: tuple[str, ...]
     meanings: dict[str, tuple[str, ...]]
+
+    @property
+    def fillers(self) -> tuple[str, ...]:
+        """Hesitations and openers: what stands between a break and the words said again."""
+        return self.hesitations + self.openers
 
 
 @cache

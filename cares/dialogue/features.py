@@ -80,7 +80,7 @@ def _word_features(place: Around, names: SoundNames, cues: Cues) -> dict[str, fl
         "begins_again": begins_again(without_fillers(broken, cues.fillers), resumed),
         "end_said_again": repeats_end(without_fillers(tail_words, cues.fillers), resumed),
         "stutters": stutters(resumed),
-        "fillers_first": min(sum(word in cues.fillers[:12] for word in after_words[:8]), 3),
+        "hesitates": min(sum(word in cues.hesitations for word in after_words[:8]), 3),
         "repairs": min(counts(place.after, cues.repairs), 2),
         "named_in_remark": named_head and not named_before,
         "named_after": named_after,
@@ -107,7 +107,7 @@ def head_and_rest(after: str) -> tuple[str, str]:
 
 def _falters(after: str, cues: Cues) -> bool:
     first = words_of(after)[:3]
-    return any(word in cues.fillers[:10] for word in first) or counts(after, cues.repairs) > 0
+    return any(word in cues.hesitations for word in first) or counts(after, cues.repairs) > 0
 
 
 def _meaning_features(place: Around, names: SoundNames, cues: Cues, encoder: Encoder) -> dict[str, float]:

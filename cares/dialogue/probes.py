@@ -108,16 +108,15 @@ def near_duplicates(probes: Sequence[Probe], share: float = 0.5) -> list[Alike]:
     """Pairs of probes whose words agree to at least `share` of the shorter one, the worst first.
 
     What is common is the sum of matching runs of at least three words (Ratcliff and Obershelp's matching blocks), so
-    that everyday words in another order do not count. Pairs that cannot reach `share` by their vocabulary are passed
-    over.
+    that everyday words in another order do not count.
     """
     words = {probe.id: _words(probe) for probe in probes}
-    kinds = {name: frozenset(listed) for name, listed in words.items()}
+    runs = {name: set(zip(said, said[1:], said[2:], strict=False)) for name, said in words.items()}
     found = []
     for one, other in combinations(probes, 2):
-        short, long = sorted((words[one.id], words[other.id]), key=len)
-        if sum(word in kinds[one.id] & kinds[other.id] for word in short) < share * len(short):
+        if runs[one.id].isdisjoint(runs[other.id]):
             continue
+        short, long = sorted((words[one.id], words[other.id]), key=len)
         blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
         common = sum(block.size for block in blocks if block.size >= 3) / max(1, len(short))
         if common >= share:

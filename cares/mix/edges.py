@@ -32,8 +32,8 @@ def spoken_span(samples: Samples) -> tuple[int, int]:
     return max(0, start), min(len(samples), end)
 
 
-def quiet_point(samples: Samples, before: tuple[int, int], after: tuple[int, int]) -> int:
-    """The sample at which to part two neighbouring words, at the middle of the quietest 10 ms between them.
+def quiet_point(samples: Samples, before: tuple[int, int], after: tuple[int, int]) -> tuple[int, int]:
+    """Where to part two neighbouring words: at the middle of the quietest 10 ms between them.
 
     Args:
         samples: the speech file [T].
@@ -41,17 +41,19 @@ def quiet_point(samples: Samples, before: tuple[int, int], after: tuple[int, int
             more exact than that, but never beyond its middle.
 
     Returns:
-        A sample between the middles of both words; of equally quiet places the one nearest to half-way.
+        A sample between the middles of both words, of equally quiet places the one nearest to half-way; and the energy
+        of its 10 ms, a sum of squares.
     """
     low = max(before[1] - SPLIT_REACH, (before[0] + before[1]) // 2)
     high = min(max(after[0], before[1]) + SPLIT_REACH, max((after[0] + after[1]) // 2, low + 1))
     half_way = (low + high) // 2
     if high - low <= WINDOW:
-        return half_way
+        around = samples[max(0, half_way - WINDOW // 2) :][:WINDOW]
+        return half_way, int((around.astype(np.int64) ** 2).sum())
     energy = _moving_energy(samples[low:high])
     centres = low + WINDOW // 2 + np.arange(len(energy))
     quietest = centres[energy == energy.min()]
-    return int(quietest[np.abs(quietest - half_way).argmin()])
+    return int(quietest[np.abs(quietest - half_way).argmin()]), int(energy.min())
 
 
 def _moving_energy(samples: Samples) -> NDArray[np.int64]:

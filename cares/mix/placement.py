@@ -16,7 +16,7 @@ from itertools import pairwise
 from cares.core.pcm import Samples
 from cares.core.rng import KeyedRandom
 from cares.mix.params import Range, TimelineParams, to_samples
-from cares.mix.pieces import Joint, Piece, Strip, boundaries, split
+from cares.mix.pieces import Joint, Piece, Strip, boundaries, settled_boundary, split
 from cares.records.scene import Scene
 
 
@@ -76,7 +76,7 @@ class Placer:
         wanted = sum(matched or event.reaction == "behavioral" for event in self._scene.events)
         if not self._params.decoys:
             wanted = 0
-        chosen = self._choose_decoys(strip, wanted)
+        chosen = self._choose_decoys(strip, wanted, samples)
         for index, boundary in sorted(chosen, reverse=True):
             strip = split(strip, index, boundary, samples)
         return self._lay_out(strip, wanted, len(chosen))
@@ -85,27 +85,25 @@ class Placer:
         low, high = low_high
         return KeyedRandom(self._seed, purpose, self._scene.scene_id, entity).between(to_samples(low), to_samples(high))
 
-    def _choose_decoys(self, strip: Strip, wanted: int) -> list[tuple[int, int]]:
+    def _choose_decoys(self, strip: Strip, wanted: int, samples: Samples) -> list[tuple[int, int]]:
         """(piece, word boundary) of each decoy: at most one a turn, in turns without an event, clear of any sound.
 
-        Within a turn a boundary after a punctuation mark is taken where there is one: a pause there sounds natural.
+        Within a turn the boundary is drawn, then settled by the same rule as that of an ambient event.
         """
         plain = self._lay_out(strip, wanted, 0)
         clear = to_samples(self._params.decoy_clear_ms)
         busy = {event.slot for event in self._scene.events}
-        random = KeyedRandom(self._seed, "timeline_decoys", self._scene.scene_id)
-        by_turn: dict[int, list[tuple[int, int]]] = {}
+        found: dict[int, tuple[int, int]] = {}
         for index, piece in enumerate(strip.pieces):
-            for boundary in boundaries(piece) if piece.turn not in busy else ():
-                at = plain.starts[index] + piece.words[boundary].start_sample - piece.start
-                if all(at <= span.start - clear or at >= span.end + clear for span in plain.spans.values()):
-                    by_turn.setdefault(piece.turn, []).append((index, boundary))
-        turns = random.shuffled(sorted(by_turn))[:wanted]
-        chosen = []
-        for turn in turns:
-            marked = [(i, k) for i, k in by_turn[turn] if not strip.pieces[i].words[k - 1].word[-1:].isalnum()]
-            chosen.append(random.choice(marked or by_turn[turn]))
-        return chosen
+            if piece.turn in busy or piece.turn in found:
+                continue
+            places = {k: plain.starts[index] + piece.words[k].start_sample - piece.start for k in boundaries(piece)}
+            usable = [k for k, at in places.items() if _clear_of(plain.spans, at, clear)]
+            if usable:
+                planned = KeyedRandom(self._seed, "timeline_decoy", self._scene.scene_id, piece.turn).choice(usable)
+                found[piece.turn] = index, settled_boundary(piece, planned, usable, samples)
+        random = KeyedRandom(self._seed, "timeline_decoys", self._scene.scene_id)
+        return [found[turn] for turn in random.shuffled(sorted(found))[:wanted]]
 
     def _lay_out(self, strip: Strip, wanted: int, decoys: int) -> Placement:
         params = self._params
@@ -171,3 +169,7 @@ class Placer:
     @staticmethod
     def _shorten(span: Span, latest: int) -> Span:
         return span if span.end <= latest else Span(span.start, latest, True)
+
+
+def _clear_of(spans: Mapping[int, Span], at: int, clear: int) -> bool:
+    return all(at <= span.start - clear or at >= span.end + clear for span in spans.values())

@@ -1,12 +1,13 @@
-"""What the speech family asks of a recogniser, and the word errors of what was heard."""
+"""What the speech family asks of a recogniser, and what is wrong with what was heard."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
 from cares.asr.types import AlignedWord, RecognisedWord
-from cares.asr.wer import WordErrors, word_errors
+from cares.asr.wer import WordErrors, normalised, word_errors
 from cares.core.pcm import Samples
 from cares.speech.spoken import UnspeakableError, spoken_text
 
@@ -26,8 +27,24 @@ class Listener(Protocol):
 
 def heard_errors(wanted: Sequence[str], heard: str) -> WordErrors:
     """Word errors between spoken words and a recogniser's text, whose numerals are spelt out first as they are said."""
+    return word_errors(" ".join(wanted), _as_said(heard))
+
+
+def lost_numbers(wanted: Sequence[str], heard: str) -> list[str]:
+    """The numbers of two or more digits among the wanted words that are not heard, as digits.
+
+    Single digits are left out: "one" is a pronoun, and "to", "for" and "ate" sound like numbers.
+    """
+    digits = "".join(_numbers(_as_said(heard)))
+    return [number for number in _numbers(" ".join(wanted)) if len(number) > 1 and number not in digits]
+
+
+def _as_said(heard: str) -> str:
     try:
-        said = spoken_text(heard)
+        return spoken_text(heard)
     except UnspeakableError:
-        said = heard
-    return word_errors(" ".join(wanted), said)
+        return heard
+
+
+def _numbers(text: str) -> list[str]:
+    return re.findall(r"\d+", normalised(text))

@@ -1,7 +1,7 @@
 """What can be wrong with an utterance, each kind with its name.
 
 `silent`, `not_finite` and `beyond_scale` are seen in what the engine gives; `too_short` and `too_long` in its length
-after trimming; `misheard` when a recogniser understands other words.
+after trimming; `misheard` when a recogniser understands other words, `number_lost` when it does not hear a number.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cares.asr.wer import WordErrors
 from cares.core.pcm import SAMPLE_RATE
+from cares.speech.hearing import lost_numbers
 from cares.speech.params import SpeechParams
 from cares.speech.signal import peak_beyond_scale
 
@@ -42,11 +43,14 @@ def fault_of_length(n_samples: int, words: Sequence[str], params: SpeechParams) 
     return "too_long" if seconds > min(letters / slowest + EXTRA_SECONDS, LONGEST_SECONDS) else ""
 
 
-def fault_of_words(errors: WordErrors, params: SpeechParams) -> str:
-    """`misheard` when more than the allowed share of the words is wrong; one wrong word is always allowed.
+def fault_of_words(wanted: Sequence[str], heard: str, errors: WordErrors, params: SpeechParams) -> str:
+    """Name of what is wrong with the words that were heard, or "".
 
-    The one word: names, interjections and the last word before a cut are often written in another way than they are
-    said, and in an utterance of two words that is half of it.
+    `misheard` when more than the allowed share of the words is wrong; one wrong word is always allowed: names,
+    interjections and the last word before a cut are often written in another way than they are said, and in an
+    utterance of two words that is half of it. A number that was swallowed would pass as this one word.
     """
     wrong = errors.substitutions + errors.deletions + errors.insertions
-    return "misheard" if wrong > max(1.0, params.max_word_error_rate * errors.n_reference) else ""
+    if wrong > max(1.0, params.max_word_error_rate * errors.n_reference):
+        return "misheard"
+    return "number_lost" if lost_numbers(wanted, heard) else ""

@@ -102,7 +102,7 @@ def _preferred(casts: Sequence[Cast], failed: Cast, speaker: str) -> list[Cast]:
 
 
 def _describe(take: Take, line: Line, index: int) -> str:
-    heard = f", heard as {take.heard!r}" if take.fault == "misheard" else ""
+    heard = f", heard as {take.heard!r}" if take.heard else ""
     return f"{take.fault}: utterance {index} (turn {line.turn}, {line.speaker}): {line.text!r}{heard}"
 
 

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 
 import inflect
 
@@ -61,7 +62,7 @@ def spoken_words(text: str) -> tuple[tuple[str, ...], ...]:
     written = text.split()
     said: list[list[str]] = []
     currency = ""
-    for word, following in zip(written, [*written[1:], ""], strict=True):
+    for word, following in pairwise([*written, ""]):
         core, after = _split(_plain(word), following)
         ending, currency = currency, ""
         if core[:1] in _MONEY and following.strip(_STOPS).lower() in _SCALES:

@@ -113,7 +113,7 @@ class Studio:
 
     def _judged(self, take: Take, line: Line, heard: str) -> Take:
         errors = heard_errors(line.heard, heard)
-        return take._replace(heard=heard, errors=errors, fault=fault_of_words(errors, self.params))
+        return take._replace(heard=heard, errors=errors, fault=fault_of_words(line.heard, heard, errors, self.params))
 
     def _spoken(self, text: str, voice_id: str, speed: float, seed: int) -> tuple[Samples, str]:
         """The engine's samples and the name of what is wrong with them, from the store if they are there."""
@@ -130,9 +130,11 @@ class Studio:
         entry = self._store.get(key)
         if entry is None:
             samples, fault = self._synthesised(text, voice, speed, seed)
-            entry = self._store.put(key, {"fault": fault}, encode(samples))
+            entry = self._store.put(key, {"fault": fault}, b"" if fault else encode(samples))
+        if fault := str(entry.value["fault"]):
+            return _NOTHING, fault
         samples, _ = soundfile.read(io.BytesIO(entry.blob), dtype="int16")
-        return samples, str(entry.value["fault"])
+        return samples, ""
 
     def _synthesised(self, text: str, voice: Voice, speed: float, seed: int) -> tuple[Samples, str]:
         if voice.model not in self._engines:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from cares.core.errors import InputError
+from cares.core.errors import CaresError, InputError
 from cares.core.executor import map_items, worker_count
 
 _offset = 0
@@ -41,6 +41,15 @@ def test_a_fault_stops_the_run_and_leaves_no_worker(workers):
     with pytest.raises(ValueError, match="three"):
         map_items(_fail_at_three, range(50), desc="t", workers=workers)
     assert multiprocessing.active_children() == []
+
+
+def _bad_input(n):
+    raise InputError("takes.csv", f"row {n}", "loud", "a licence")
+
+
+def test_an_input_error_of_a_worker_arrives_with_its_message():
+    with pytest.raises(CaresError, match=r"takes\.csv: row \d: got 'loud', expected a licence"):
+        map_items(_bad_input, range(4), desc="t", workers=2)
 
 
 def test_nothing_to_do():

@@ -33,6 +33,7 @@ def test_a_good_section(tmp_path):
     [
         ("mix: {master_luf: -23, master_lufs: -23, gap_ms: [1, 2]}", "mix.master_luf"),
         ("mix: {gap_ms: [1, 2]}", "mix.master_lufs"),
+        ("mix: {master_luf: -23, gap_ms: [1, 2]}", "mix.master_luf: got -23, expected no such key"),
         ("mix: {master_lufs: -3, gap_ms: [1, 2]}", "mix.master_lufs: got -3"),
         ("mix: {master_lufs: loud, gap_ms: [1, 2]}", "mix.master_lufs: got 'loud'"),
         ("mix: {master_lufs: .nan, gap_ms: [1, 2]}", "mix.master_lufs"),

@@ -14,10 +14,11 @@ from cares.core.errors import InputError
 from cares.core.pcm import read_samples
 from cares.mix.edges import WINDOW, quiet_point, spoken_span
 from cares.mix.params import TimelineParams, to_samples
-from cares.mix.pieces import PlacingError, boundaries, build_strip
+from cares.mix.pieces import Piece, PlacingError, boundaries, build_strip, settled_boundary
 from cares.mix.placement import Placement, Placer
 from cares.mix.timeline import SceneInputs
 from cares.records.scene import Composition, Reaction, Scene
+from cares.records.speech import Word
 
 
 def place(
@@ -148,11 +149,25 @@ def test_no_pause_of_the_speaker_is_left_at_a_gap(world: World) -> None:
             assert after.words[0].start_sample - after.start <= 3 * WINDOW
 
 
-def test_decoys_fall_after_a_punctuation_mark_where_there_is_one(world: World) -> None:
-    item = world.inputs[1]
-    placed = place(world, item, [RATE])
-    (decoy,) = [i for i, gap in enumerate(placed.gaps) if gap.joint.kind == "word" and gap.joint.event is None]
-    assert not placed.pieces[decoy].words[-1].word[-1].isalnum()
+def test_a_gap_is_opened_where_the_voice_is_quiet() -> None:
+    samples = np.full(RATE, 3000, np.int16)
+    samples[29_900:30_300] = 0
+    samples[9_900:10_300] = 300
+    words = tuple(
+        Word(
+            utterance=0,
+            word="la",
+            start_sample=at,
+            end_sample=at + 5_000,
+            confidence=1.0,
+            interpolated=False,
+        )
+        for at in range(0, 40_000, 5_000)
+    )
+    piece = Piece(0, "A", 0, 0, 40_000, words)
+    assert settled_boundary(piece, 4, [2, 3, 4, 5, 6], samples) == 6
+    assert settled_boundary(piece, 4, [2, 3, 4, 5], samples) == 2
+    assert settled_boundary(piece, 5, [3, 4, 5], samples) == 3
 
 
 def test_interpolated_words_place_nothing(world: World) -> None:
@@ -201,6 +216,6 @@ def test_spoken_span_drops_silence_and_keeps_a_little() -> None:
 def test_quiet_point_finds_the_dip_between_words() -> None:
     samples = np.full(RATE, 3000, np.int16)
     samples[20_400:21_000] = 0
-    assert 20_400 <= quiet_point(samples, (15_000, 20_000), (21_500, 26_000)) <= 21_000
-    assert quiet_point(samples, (15_000, 20_000), (20_000, 26_000)) in range(19_000, 21_000)
-    assert 100 <= quiet_point(samples, (0, 200), (200, 400)) <= 300
+    assert 20_400 <= quiet_point(samples, (15_000, 20_000), (21_500, 26_000))[0] <= 21_000
+    assert quiet_point(samples, (15_000, 20_000), (20_000, 26_000))[0] in range(19_000, 21_000)
+    assert 100 <= quiet_point(samples, (0, 200), (200, 400))[0] <= 300
