@@ -95,12 +95,9 @@ def _start_worker(setup: Callable[..., None] | None, setup_args: tuple[object, .
 
 def _stop(pool: ProcessPoolExecutor) -> None:
     """End the workers now: their results are in the store or will be made again."""
-    processes = list((getattr(pool, "_processes", None) or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
+    for process in list((getattr(pool, "_processes", None) or {}).values()):
         process.terminate()
-    for process in processes:
-        process.join(timeout=10)
+    pool.shutdown(wait=True, cancel_futures=True)
 
 
 def check_not_empty(items: Sequence[object], file: object) -> None:
