@@ -1,0 +1,193 @@
+"""An engine that says each word as a tone of its own, and a recogniser that knows the tones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cares.asr.types import AlignedWord, RecognisedWord
+from cares.core.pcm import SAMPLE_RATE, Samples
+from cares.core.store import ItemStore
+from cares.records.dialogue import Dialogue
+from cares.records.scene import Scene
+from cares.speech.engines import EngineError
+from cares.speech.params import SpeechParams
+from cares.speech.signal import FRAME, HOP, frame_levels
+from cares.speech.studio import Studio
+from cares.speech.voices import load_voices
+
+DATA = Path(__file__).parents[1] / "data"
+RATE = 24_000
+PARAMS = SpeechParams(
+    voices=(),
+    recogniser="tones",
+    rate_spread_percent=6,
+    trim_db=45.0,
+    lead_ms=20,
+    tail_ms=40,
+    cut_search_ms=40,
+    cut_fade_ms=20,
+    max_word_error_rate=0.25,
+    letters_per_second=(5.0, 30.0),
+    tries=3,
+    casts=3,
+)
+
+
+def bare(word: str) -> str:
+    return "".join(character for character in word.lower() if character.isalnum())
+
+
+class Tones:
+    """Frequencies of words, given out as the words are met."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def frequency(self, word: str) -> float:
+        if word not in self.words:
+            self.words.append(word)
+        return 400.0 + 40.0 * self.words.index(word)
+
+    def nearest(self, frequency: float) -> str:
+        place = round((frequency - 400.0) / 40.0)
+        return self.words[place] if 0 <= place < len(self.words) else "?"
+
+
+Fault = Callable[[str, str, float], str]
+
+
+class ToneEngine:
+    """Words as bursts; `fault(text, voice, speed)` names what goes wrong with a call, or gives ""."""
+
+    rate = RATE
+
+    def __init__(self, tones: Tones, fault: Fault = lambda text, voice, speed: "") -> None:
+        self.tones, self.fault = tones, fault
+        self.calls: list[tuple[str, str, float, int]] = []
+
+    def speak(self, text: str, voice: str, speed: float, seed: int) -> NDArray[np.float32]:
+        self.calls.append((text, voice, speed, seed))
+        fault = self.fault(text, voice, speed)
+        words = [bare(word) for word in text.split() if bare(word)]
+        if fault == "raises":
+            raise EngineError("no sound")
+        if fault == "half":
+            words = words[: len(words) // 2]
+        if fault == "first":
+            words = words[1:]
+        if fault == "tenfold":
+            words = words * 10
+        pieces = [np.zeros(RATE * 3 // 10)]
+        for word in words:
+            n = np.arange(round(RATE * (0.05 + 0.07 * len(word)) / speed))
+            ramp = np.minimum(1.0, np.minimum(n, n[::-1]) / 120)
+            pieces += [0.3 * ramp * np.sin(2 * np.pi * self.tones.frequency(word) / RATE * n), np.zeros(RATE // 20)]
+        speech = np.concatenate([*pieces, np.zeros(RATE // 4)]).astype(np.float32)
+        if fault == "silence":
+            speech[:] = 0.0
+        if fault == "nan":
+            speech[len(speech) // 2] = np.nan
+        if fault == "loud":
+            speech *= 10
+        if fault == "empty":
+            return np.zeros(0, np.float32)
+        return speech
+
+
+class ToneListener:
+    """Hears the words of `ToneEngine`; those in `untimed` get no time."""
+
+    def __init__(self, tones: Tones) -> None:
+        self.tones = tones
+        self.heard = 0
+        self.untimed: set[str] = set()
+
+    def words(self, sound: Samples) -> tuple[RecognisedWord, ...]:
+        self.heard += 1
+        return tuple(
+            RecognisedWord(text=self._word(sound[start:end]), start_sample=start, end_sample=end, confidence=1.0)
+            for start, end in self._bursts(sound)
+        )
+
+    def text(self, sound: Samples) -> str:
+        return " ".join(word.text for word in self.words(sound))
+
+    def align(self, sound: Samples, known_text: str) -> tuple[AlignedWord, ...]:
+        known = known_text.split()
+        bursts = self._bursts(sound)
+        assert len(bursts) == len(known), (len(bursts), known)
+        return tuple(
+            AlignedWord(
+                text=word, start_sample=start, end_sample=end, probability=0.9, timed=bare(word) not in self.untimed
+            )
+            for word, (start, end) in zip(known, bursts, strict=True)
+        )
+
+    def _word(self, burst: Samples) -> str:
+        spectrum = np.abs(np.fft.rfft(burst.astype(float) * np.hanning(len(burst)), 1 << 17))
+        return self.tones.nearest(float(np.argmax(spectrum)) * SAMPLE_RATE / (1 << 17))
+
+    @staticmethod
+    def _bursts(sound: Samples) -> list[tuple[int, int]]:
+        if len(sound) == 0:
+            return []
+        loud = frame_levels(sound) > 100
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], loud.astype(int), [0]])))
+        spans = [(int(a) * HOP, min(len(sound), (int(b) - 1) * HOP + FRAME)) for a, b in edges.reshape(-1, 2)]
+        return [(start, end) for start, end in spans if end - start > 3 * FRAME]
+
+
+class World:
+    """A studio of tones with its own store."""
+
+    def __init__(
+        self, folder: Path, fault: Fault = lambda text, voice, speed: "", params: SpeechParams = PARAMS
+    ) -> None:
+        self.tones = Tones()
+        self.engine = ToneEngine(self.tones, fault)
+        self.listener = ToneListener(self.tones)
+        self.studio = Studio(
+            voices=load_voices(params.voices),
+            params=params,
+            seed=7,
+            store=ItemStore("speech", folder),
+            model_digest=lambda model: f"digest of {model}",
+            open_engine=lambda voice: self.engine,
+            listener=self.listener,
+        )
+
+
+def dialogue(*turns: list[dict[str, object]], scene_id: str = "t00000-0") -> Dialogue:
+    """A dialogue whose turns alternate between A and B."""
+    value = {
+        "scene_id": scene_id,
+        "topic": "a topic of the tests",
+        "attempt": 0,
+        "writer": "hand",
+        "evaluator": "hand",
+        "topic_similarity": 1.0,
+        "turns": [{"speaker": "AB"[i % 2], "segments": turn} for i, turn in enumerate(turns)],
+    }
+    return Dialogue.parse(value, "test")
+
+
+def scene(scene_id: str = "t00000-0", genders: str = "FM", split: str = "train") -> Scene:
+    """A scene without events."""
+    value = {
+        "scene_id": scene_id,
+        "template_id": scene_id.split("-")[0],
+        "split": split,
+        "location": "office",
+        "relation": "colleague",
+        "roles": ["colleague", "colleague"],
+        "genders": list(genders),
+        "theme": "work",
+        "n_turns": 6,
+        "composition": {"pivot": 0, "verbal": 0, "behavioral": 0, "ambient": 0},
+        "events": [],
+    }
+    return Scene.parse(value, "test")

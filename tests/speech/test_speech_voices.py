@@ -1,0 +1,97 @@
+"""The table of voices and who gets which."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from speech_world import scene
+
+from cares.core.errors import InputError
+from cares.speech.voices import VOICES_FILE, cast_voices, load_voices, other_casts, speaking_rate
+
+VOICES = load_voices()
+
+
+def many(count: int) -> list:
+    pairs = ("FM", "MM", "MF", "FF", "FM", "FF", "MM")
+    splits = ("train", "train", "train", "test", "validation")
+    return [scene(f"t{i:05d}-{i % 3}", pairs[i % 7], splits[i % 5]) for i in range(count)]
+
+
+def test_voices_have_the_gender_of_their_speakers_and_are_two() -> None:
+    for one, (a, b) in zip(many(60), cast_voices(many(60), VOICES, 3).values(), strict=True):
+        assert a != b
+        assert (VOICES[a].gender, VOICES[b].gender) == one.genders
+
+
+@pytest.mark.parametrize("count", [1, 12, 97])
+def test_the_voices_of_a_gender_are_used_equally_often_in_every_split(count: int) -> None:
+    scenes = many(count)
+    casts = cast_voices(scenes, VOICES, 3)
+    for split in {one.split for one in scenes}:
+        used = Counter(voice for one in scenes if one.split == split for voice in casts[one.scene_id])
+        for gender in "FM":
+            counts = [used[name] for name, voice in VOICES.items() if voice.gender == gender]
+            assert max(counts) - min(counts) <= 1
+
+
+def test_scenes_added_behind_or_in_another_order_change_no_voice() -> None:
+    casts = cast_voices(many(40), VOICES, 3)
+    longer = cast_voices(many(55)[::-1], VOICES, 3)
+    assert all(longer[scene_id] == cast for scene_id, cast in casts.items())
+
+
+def test_another_seed_gives_other_voices() -> None:
+    assert cast_voices(many(20), VOICES, 3) != cast_voices(many(20), VOICES, 4)
+
+
+def test_other_casts_are_all_the_other_pairs() -> None:
+    one = scene(genders="FF")
+    others = other_casts(one, ("jf_alpha", "jf_nezumi"), VOICES, 3)
+    assert len(others) == len(set(others)) == 4 * 3 - 1
+    assert ("jf_alpha", "jf_nezumi") not in others
+    assert other_casts(scene(genders="MM"), ("joe", "jm_kumo"), VOICES, 3) == [("jm_kumo", "joe")]
+
+
+def test_pace_is_of_whole_percents_within_the_spread() -> None:
+    paces = {speaking_rate(1, f"t{i:05d}-0", "A", 6) for i in range(200)}
+    assert min(paces) >= 0.94
+    assert max(paces) <= 1.06
+    assert len(paces) == 13
+    assert speaking_rate(1, "t00000-0", "A", 0) == 1.0
+
+
+def test_a_voice_that_is_not_in_the_table_is_named() -> None:
+    with pytest.raises(InputError, match=r"speech\.voices: got 'jf_none'"):
+        load_voices(("jf_alpha", "jf_none"))
+
+
+def test_two_voices_of_each_gender_are_needed() -> None:
+    with pytest.raises(InputError, match="voices of gender M: got 1"):
+        load_voices(("jf_alpha", "jf_nezumi", "joe"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("engine: piper", "engine: pipper", r"joe\.engine"),
+        ("gender: M", "gender: X", r"jm_kumo\.gender"),
+        ("accent: American, licence: CC0-1.0", "accent: American", r"joe\.licence"),
+        ("jf_nezumi:\n", "jf_alpha:\n", "occurs twice"),
+    ],
+)
+def test_a_fault_in_the_table_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    path = tmp_path / "voices.yaml"
+    path.write_text(VOICES_FILE.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        load_voices(path=path)
+
+
+def test_a_missing_or_empty_table_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        load_voices(path=tmp_path / "none.yaml")
+    (tmp_path / "empty.yaml").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="a mapping"):
+        load_voices(path=tmp_path / "empty.yaml")
