@@ -1,11 +1,11 @@
 """From the times of attention to the places where words really begin and end, by the sound's energy.
 
 Whisper's attention moves to a word early. Against the phoneme durations that a Piper voice reports for its own speech
-(74 words in six sentences), its jumps lie 94 ms from the words' starts in the median, nearly all too early. So all times
-are moved by `LATE_S`. Then pauses and boundaries are matched in order at the least cost: a pause draws a boundary from
-as far as its own length times `PULL`, and only one. Any other boundary goes to the quietest place near it. After that
-the starts are off by 33 ms in the median (90 % within 78 ms), the ends by 21 ms (97 ms), and words between pauses of
-200 ms by at most 9 ms.
+(74 words in six sentences), its jumps lie 94 ms from the words' starts in the median, nearly all too early. So all
+times are moved by `LATE_S`. Then pauses and boundaries are matched in order at the least cost: a pause draws a boundary
+from as far as its own length times `PULL`, and only one. Any other boundary goes to the quietest place near it. After
+that the starts are off by 33 ms in the median (90 % within 78 ms), the ends by 21 ms (97 ms), and words between pauses
+of 200 ms by at most 9 ms.
 """
 
 from __future__ import annotations

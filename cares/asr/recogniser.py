@@ -30,6 +30,8 @@ OPTIONS: dict[str, Any] = {
     "condition_on_previous_text": False,
     "remove_empty_words": True,
 }
+HEARING_CODE = ("cares.asr.recogniser", "cares.asr.types", "cares.asr.whisper_model")
+ALIGNING_CODE = (*HEARING_CODE, "cares.asr.align", "cares.asr.boundaries")
 LIBRARIES = ("openai-whisper", "whisper-timestamped", "torch", "soxr")
 SHORTEST_SAMPLES = 4410
 LONGEST_ALIGNED_SAMPLES = WINDOW_SECONDS * SAMPLE_RATE
@@ -51,7 +53,6 @@ class Recogniser:
         self._store = store or ItemStore("asr")
         self._depends = {
             "model": model_digest(model_id),
-            "code": source_digest("cares.asr"),
             "libraries": {name: metadata.version(name) for name in LIBRARIES},
         }
 
@@ -64,7 +65,8 @@ class Recogniser:
             sound: int16 samples [T] at 44.1 kHz, or one of our sound files. Less than 0.1 s is heard as nothing.
         """
         samples = read_samples(sound) if isinstance(sound, Path) else sound
-        key = item_key(way="words", pcm=samples_digest(samples), options=OPTIONS, **self._depends)
+        code = source_digest(*HEARING_CODE)
+        key = item_key(way="words", pcm=samples_digest(samples), options=OPTIONS, code=code, **self._depends)
         kept = self._store.get(key)
         if kept is None:
             with self._limited():
@@ -89,7 +91,8 @@ class Recogniser:
         samples = read_samples(sound) if isinstance(sound, Path) else sound
         if len(samples) > LONGEST_ALIGNED_SAMPLES:
             raise ValueError(f"{len(samples)} samples to align, at most {LONGEST_ALIGNED_SAMPLES} (30 s)")
-        key = item_key(way="align", pcm=samples_digest(samples), text=known_text, **self._depends)
+        code = source_digest(*ALIGNING_CODE)
+        key = item_key(way="align", pcm=samples_digest(samples), text=known_text, code=code, **self._depends)
         kept = self._store.get(key)
         if kept is None:
             with self._limited():

@@ -172,7 +172,6 @@ def _make(model_id: str, model: Model, folder: Path) -> None:
             print(f"{model_id}: converting ({model.convert}), about a minute for each GB", file=sys.stderr)
             convert(model.convert, official, work)
             shutil.rmtree(official)
-        shutil.rmtree(work / ".hub", ignore_errors=True)
         _write(work, model_id)
 
 

