@@ -1,0 +1,91 @@
+"""A server on loopback that answers as a script says."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from cares.llm.types import ChatMessage, ChatRequest
+
+Reply = tuple[int, dict[str, str], bytes]
+Script = Callable[[int, dict[str, Any]], Reply | None]
+
+
+def request(text: str = "hello", **changed: Any) -> ChatRequest:
+    values: dict[str, Any] = {"seed": 7, "max_tokens": 20, "temperature": 0.5, "top_p": 0.9, **changed}
+    return ChatRequest(messages=(ChatMessage(role="user", content=text),), **values)
+
+
+def answer(text: str, reason: str = "stop") -> Reply:
+    body = {
+        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": reason}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+    }
+    return 200, {}, json.dumps(body).encode()
+
+
+def echo(body: dict[str, Any]) -> Reply:
+    return answer("echo " + body["messages"][-1]["content"])
+
+
+class Served:
+    """What the server saw, and what it shall say: `script(number of the request, body)`; None breaks the connection."""
+
+    def __init__(self) -> None:
+        self.script: Script = lambda number, body: echo(body)
+        self.models = ["toy"]
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.lock = threading.Lock()
+        self.url = ""
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    state = Served()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self.reply((200, {}, json.dumps({"data": [{"id": name} for name in state.models]}).encode()))
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with state.lock:
+                state.bodies.append(body)
+                state.headers.append(dict(self.headers))
+                number = len(state.bodies)
+            self.reply(state.script(number, body))
+
+        def reply(self, reply: Reply | None) -> None:
+            self.close_connection = reply is None
+            status, headers, data = reply or (200, {}, b"x" * 100)
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data[:10] if reply is None else data)
+
+    class Quiet(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A client that gave up is what some tests are about."""
+
+    server = Quiet(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    state.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
