@@ -1,4 +1,4 @@
-"""What each scene's talk is about: a concrete question within the theme of its template, several to a scene."""
+"""What each scene's talk is about: a small concrete subject within the theme of its template, several to a scene."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cares.catalog.load import Catalog
+from cares.catalog.types import Theme
 from cares.core.errors import CaresError
 from cares.core.rng import KeyedRandom, derived_seed
 from cares.dialogue.lint import pronounceable
@@ -18,7 +19,9 @@ from cares.llm.waves import StoredWaves
 from cares.records.dialogue import Topic
 from cares.records.scene import Scene
 
-QUESTION_WORDS = ("whether", "how", "why", "what", "who", "where", "when")
+SHOWN_THEMES = 3
+_NO_END = re.compile(r" (?:a|an|the|to|of|for|with|and|or|in|on|at|my|our|your|their|his|her|new|that)$")
+_ABOUT_THE_TASK = re.compile(r"\b(?:two people|the (?:two|speakers?)|talk about|dialogue|short line)\b")
 
 
 def groups(scenes: Sequence[Scene], size: int) -> Iterator[list[Scene]]:
@@ -49,14 +52,14 @@ def find_topics(
             wave = [_request(scene, catalog, params, seed, attempt, prompts) for scene in waiting]
             for scene, answer in zip(waiting, model.complete(wave), strict=True):
                 others = {topic for topics in taken.values() for topic in topics}
-                for topic in read_topics(answer.text):
-                    if len(taken[scene.scene_id]) < params.per_scene and is_usable(topic, scene, catalog, others):
-                        taken[scene.scene_id].append(topic)
-                        others.add(topic)
+                wanted = params.per_scene - len(taken[scene.scene_id])
+                # a topic that fills its pattern to the last character was ended by the pattern, not by the writer
+                whole = [topic for topic in read_topics(answer.text) if len(topic) < params.longest_chars]
+                new = [topic for topic in dict.fromkeys(whole) if is_usable(topic, scene, catalog, others)]
+                taken[scene.scene_id] += new[:wanted]
         for scene in group:
-            topics = taken[scene.scene_id] + _examples(
-                scene, catalog, seed, params.per_scene - len(taken[scene.scene_id])
-            )
+            topics = taken[scene.scene_id]
+            topics += _examples(scene, catalog, seed, params.per_scene - len(topics))
             found += [Topic(scene_id=scene.scene_id, attempt=n, topic=topic) for n, topic in enumerate(topics)]
     return found
 
@@ -65,11 +68,11 @@ def is_usable(topic: str, scene: Scene, catalog: Catalog, others: set[str]) -> b
     """Whether a topic is new, well formed and names none of the scene's sounds."""
     words = topic.split()
     return (
-        5 <= len(words) <= 18
-        and words[-1].strip("?.,").lower()
-        not in {"a", "an", "the", "to", "of", "for", "with", "and", "or", "in", "my", "our"}
+        3 <= len(words) <= 14
+        and not _NO_END.search(topic)
         and all(pronounceable(word) for word in words)
         and topic not in others
+        and not _ABOUT_THE_TASK.search(topic)
         and not any(catalog.sounds[event.sound].mention_in(topic) for event in scene.events)
     )
 
@@ -88,30 +91,32 @@ def read_topics(text: str) -> list[str]:
 def _request(
     scene: Scene, catalog: Catalog, params: TopicsParams, seed: int, attempt: int, prompts: Path
 ) -> ChatRequest:
-    theme = catalog.themes[scene.theme]
-    shown = KeyedRandom(seed, "topic_examples", scene.scene_id, attempt).shuffled(theme.examples)
-    starts, rest = "|".join(QUESTION_WORDS), f"[A-Za-z0-9', -]{{14,{params.longest_chars - 10}}}[a-z]"
-    line = {"type": "string", "pattern": f"^({starts}) [A-Za-z0-9',-]{rest}$"}
+    draw = KeyedRandom(seed, "topic_examples", scene.scene_id, attempt)
+    others = draw.sample(sorted(set(catalog.themes) - {scene.theme}), SHOWN_THEMES)
+    shown = [message for name in others for message in _shown(catalog.themes[name], params.per_scene, prompts, draw)]
+    line = {"type": "string", "pattern": f"^[a-z][A-Za-z0-9', -]{{14,{params.longest_chars - 2}}}[a-z]$"}
     return ChatRequest(
         messages=(
             ChatMessage(role="system", content=render(prompts / "topic_system.jinja")),
-            ChatMessage(
-                role="user",
-                content=render(
-                    prompts / "topic_request.jinja",
-                    pair=catalog.relations[scene.relation].pair,
-                    place=catalog.locations[scene.location].phrase,
-                    theme=theme.phrase,
-                    examples=shown,
-                    count=params.per_scene,
-                ),
-            ),
+            *shown,
+            _asked(catalog.themes[scene.theme], prompts),
         ),
         seed=derived_seed(seed, "topic", scene.scene_id, attempt),
         max_tokens=60 * params.per_scene,
         temperature=params.temperature,
         top_p=params.top_p,
         json_schema={"type": "array", "items": line, "minItems": params.per_scene, "maxItems": params.per_scene},
+    )
+
+
+def _asked(theme: Theme, prompts: Path) -> ChatMessage:
+    return ChatMessage(role="user", content=render(prompts / "topic_request.jinja", theme=theme.phrase))
+
+
+def _shown(theme: Theme, count: int, prompts: Path, draw: KeyedRandom) -> tuple[ChatMessage, ChatMessage]:
+    """A worked example: another theme and topics of it from the catalog."""
+    return _asked(theme, prompts), ChatMessage(
+        role="assistant", content=json.dumps(draw.shuffled(theme.examples)[:count])
     )
 
 
