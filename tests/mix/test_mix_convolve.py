@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cares.core.errors import CaresError
-from cares.mix.backend import NumpyBackend, backend_from_environment, make_backend
+from cares.mix.backend import NumpyBackend, backend_from_environment, cuda_available, make_backend
 from cares.mix.convolve import MAX_ERROR, convolve, plan_blocks
 
 
@@ -76,5 +76,8 @@ def test_device_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARES_DEVICE", "gpu")
     with pytest.raises(CaresError, match=r"CARES_DEVICE.*auto, cpu or cuda"):
         backend_from_environment()
+    if not cuda_available():
+        with pytest.raises(CaresError, match="no CUDA device"):
+            make_backend("torch-cuda")
     with pytest.raises(CaresError, match="numpy or torch"):
         make_backend("jax")

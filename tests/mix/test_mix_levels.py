@@ -24,6 +24,7 @@ from cares.mix.render import render
 from cares.mix.sources import Sources
 from cares.mix.timeline import SceneInputs, build_timeline
 from cares.records.bank import Take
+from cares.records.scene import Reaction
 from cares.records.timeline import Timeline
 
 
@@ -111,6 +112,23 @@ def test_all_labels_duck_if_asked(world: World) -> None:
     assert len(timeline.ducks["B"]) == 1
     none = build(world, 0, MIX.model_copy(update={"duck_db": 0.0}))
     assert none.ducks == {"A": (), "B": ()}
+
+
+def test_with_matched_placement_and_ducks_the_label_changes_no_sample(world: World) -> None:
+    """Whatever the labels, the same words and sounds give the same mix: nothing else can give the labels away."""
+    item = world.inputs[0]
+    swapped: list[Reaction] = ["behavioral", "verbal", "ambient"]
+    events = [e.model_copy(update={"reaction": r}) for e, r in zip(item.scene.events, swapped, strict=True)]
+    scene = item.scene.model_copy(update={"events": tuple(events)})
+    other = World(world.root, [replace(item, scene=scene)], world.bank)
+    matched = MIX.model_copy(update={"duck_labels": "all"})
+    one, two = build(world, 0, matched), build(other, 0, matched)
+    assert (one.clips, one.ducks, one.gaps, one.master_gain_cdb) == (
+        two.clips,
+        two.ducks,
+        two.gaps,
+        two.master_gain_cdb,
+    )
 
 
 def test_margin_lowers_the_ambience(world: World) -> None:

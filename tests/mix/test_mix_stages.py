@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ from cares.records.timeline import MixedScene, Timeline
 
 REPO = Path(__file__).parents[2]
 AUDIT = {"folds": 5, "bootstrap": 200, "context_ms": 1000, "regularisation": 1.0}
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def write_project(world: World, **mix: object) -> None:
@@ -37,16 +37,22 @@ def write_project(world: World, **mix: object) -> None:
     (root / "params.yaml").write_text(yaml.safe_dump(sections), encoding="utf-8")
 
 
-def run(root: Path, stage: str, workers: int = 1) -> subprocess.CompletedProcess[str]:
+def start(root: Path, stage: str, workers: int = 1) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(REPO), "CARES_STORE": str(root / ".store"), "CARES_DEVICE": "cpu"}
-    return subprocess.run(
+    return subprocess.Popen(
         [sys.executable, str(REPO / "stages" / f"{stage}.py")],
         cwd=root,
         env={**environment, "CARES_WORKERS": str(workers)},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
+
+
+def run(root: Path, stage: str, workers: int = 1) -> subprocess.CompletedProcess[str]:
+    process = start(root, stage, workers)
+    out, err = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def sums(folder: Path) -> dict[str, str]:
@@ -109,6 +115,23 @@ def test_workers_and_the_store_change_nothing(project: Path) -> None:
     assert run(project, "timeline", 2).returncode == 0
     assert run(project, "mix", 2).returncode == 0
     assert sums(project / "data/scenes") | {"timelines": (project / "data/timelines.jsonl").read_text()} == before
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_and_started_again_it_ends_the_same(project: Path, tmp_path: Path, signal_number: int) -> None:
+    shutil.copytree(project, tmp_path, dirs_exist_ok=True)
+    expected = (tmp_path / "data/timelines.jsonl").read_bytes()
+    (tmp_path / "data/timelines.jsonl").unlink()
+    shutil.rmtree(tmp_path / ".store")
+    process = start(tmp_path, "timeline")
+    while process.poll() is None and not any(path.is_file() for path in (tmp_path / ".store").rglob("*")):
+        time.sleep(0.01)
+    process.send_signal(signal_number)
+    process.communicate(timeout=60)
+    assert process.returncode == (130 if signal_number == signal.SIGINT else -signal.SIGKILL)
+    assert not (tmp_path / "data/timelines.jsonl").exists()
+    assert run(tmp_path, "timeline").returncode == 0
+    assert (tmp_path / "data/timelines.jsonl").read_bytes() == expected
 
 
 def test_a_scene_that_was_not_spoken_is_left_out_with_its_reason(tmp_path: Path) -> None:
