@@ -91,7 +91,7 @@ def _layer(layer: v.Layer, total: int | None, pitch: float, key: _Key, random: K
     """
     numbers = key.stream("layer")
     fixed = v.drawn(layer, numbers)
-    start = round(fixed.start_s.value * SAMPLE_RATE)
+    start = round(fixed.start_s.value * SAMPLE_RATE + fixed.start_part.value * (total or 0))
     if total is not None and start >= total:
         return np.zeros(1)
     n = (total or 0) - start if fixed.length_s is None else round(fixed.length_s.value * SAMPLE_RATE)
@@ -120,9 +120,6 @@ def _grains(
     key: _Key,
     random: KeyedRandom,
 ) -> Signal:
-    if repeat.span_s is not None:
-        span = round(repeat.span_s.value * SAMPLE_RATE)
-        room = span if room is None else min(room, span)
     vary = repeat.vary
     melody = random.choice(repeat.melodies) if repeat.melodies else ()
     grains: list[tuple[int, Signal]] = []

@@ -107,7 +107,7 @@ class Wander(Record):
 
 
 class Tail(Record):
-    """What surroundings add: noise below `high_hz` that falls by 60 dB in `decay_s`, at `gain_db` to the sound's peak."""
+    """What surroundings add: noise below `high_hz` that falls by 60 dB in `decay_s`, at `gain_db` to the peak."""
 
     decay_s: Seconds
     high_hz: FixedHz

@@ -140,14 +140,13 @@ class Vary(Record):
 class Repeat(Record):
     """Where a layer's grains lie.
 
-    Without `count` they fill the layer's span. `pattern` gives the places in periods; `melodies` gives semitones: each
+    Without `count` they fill the recipe's length. `pattern` gives the places in periods; `melodies` gives semitones: each
     take draws one list and walks through it again and again. Each period is `period_ratio` times the one before and
     each grain `gain_step_db` louder. With `redraw` every grain draws all its numbers anew, else they are the take's.
     """
 
     period_s: Annotated[Span, Within(0.002, 20)]
     count: Count | None = None
-    span_s: Seconds | None = None
     pattern: tuple[Annotated[Span, Within(0, 100)], ...] = ()
     melodies: tuple[tuple[Annotated[float, Field(ge=-48, le=48)], ...], ...] = ()
     period_ratio: Annotated[Span, Within(0.3, 3)] = Span(1.0, 1.0)
@@ -157,9 +156,13 @@ class Repeat(Record):
 
 
 class Layer(Record):
-    """One layer; `length_s` is the length of a grain, by default to the end of the recipe's length."""
+    """One layer; it begins `start_s` after the fraction `start_part` of the recipe's length (or of the group's grain).
+
+    `length_s` is the length of a grain, by default to the end of the recipe's length.
+    """
 
     source: Source
+    start_part: Unit = ZERO
     start_s: Seconds = ZERO
     length_s: Annotated[Span, Within(0.0005, 40)] | None = None
     gain_db: Annotated[Span, Within(-60, 0)] = ZERO
