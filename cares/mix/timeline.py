@@ -83,11 +83,10 @@ def event_ducks(scene: Scene, placement: Placement, params: MixParams, seed: int
         if deepest == 0 or (params.duck_labels == "behavioral" and event.reaction != "behavioral"):
             continue
         span = placement.spans[index]
-        turn = placement.pieces[[gap.joint.event for gap in placement.gaps].index(index)].turn
         spoken = [
             (start, start + piece.n_samples, piece.speaker)
             for piece, start in zip(placement.pieces, placement.starts, strict=True)
-            if piece.turn == turn and start < span.end and start + piece.n_samples > span.start
+            if piece.turn == event.slot and start < span.end and start + piece.n_samples > span.start
         ]
         if not spoken:
             continue
@@ -144,7 +143,7 @@ def _words(placement: Placement) -> list[PlacedWord]:
 
 def _events(scene: Scene, placement: Placement, choices: Choices, levels: Levels) -> list[PlacedEvent]:
     placed = []
-    for gap_index, gap in enumerate(placement.gaps):
+    for gap in placement.gaps:
         index = gap.joint.event
         if index is None:
             continue
@@ -156,7 +155,7 @@ def _events(scene: Scene, placement: Placement, choices: Choices, levels: Levels
                 reaction=event.reaction,
                 register_id=event.register_id,
                 take_id=choices.takes[index].take_id,
-                turn=placement.pieces[gap_index].turn,
+                turn=event.slot,
                 start_sample=span.start,
                 end_sample=span.end,
                 gap_start=gap.start,

@@ -24,7 +24,7 @@ from cares.mix.render import render
 from cares.mix.sources import Sources
 from cares.mix.timeline import SceneInputs, build_timeline
 from cares.records.bank import Take
-from cares.records.scene import Reaction
+from cares.records.scene import Composition, Reaction
 from cares.records.timeline import Timeline
 
 
@@ -129,6 +129,27 @@ def test_with_matched_placement_and_ducks_the_label_changes_no_sample(world: Wor
         two.gaps,
         two.master_gain_cdb,
     )
+
+
+def test_a_scene_without_events_is_mixed(world: World) -> None:
+    item = world.inputs[1]
+    nothing = Composition(pivot=0, verbal=0, behavioral=0, ambient=0)
+    scene = item.scene.model_copy(update={"events": (), "composition": nothing})
+    turns = [
+        turn.model_copy(update={"segments": tuple(s for s in turn.segments if s.text)}) for turn in item.dialogue.turns
+    ]
+    parts = {part.segment: place for place, part in enumerate(item.speech.utterances[3].segments)}
+    assert parts == {0: 0}
+    after = item.speech.utterances[4]
+    moved = after.model_copy(update={"segments": (after.segments[0].model_copy(update={"segment": 1}),)})
+    utterances = (*item.speech.utterances[:4], moved, *item.speech.utterances[5:])
+    speech = item.speech.model_copy(update={"utterances": utterances})
+    dialogue = item.dialogue.model_copy(update={"turns": tuple(turns)})
+    quiet = World(world.root, [SceneInputs(scene, dialogue, speech, item.alignment)], world.bank)
+    timeline = build(quiet, 0)
+    assert timeline.events == ()
+    assert {clip.track for clip in timeline.clips} == {"A", "B", "ambience"}
+    assert timeline.master_lufs_cdb == pytest.approx(-2300, abs=2)
 
 
 def test_margin_lowers_the_ambience(world: World) -> None:

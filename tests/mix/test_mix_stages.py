@@ -162,12 +162,14 @@ def test_bad_param_stops_before_anything_is_written(tmp_path: Path, field: str, 
     assert not (tmp_path / "data/timelines.jsonl").exists()
 
 
-def test_damaged_source_leaves_no_half_written_folder(project: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_damaged_source_leaves_no_half_written_folder(project: Path, tmp_path: Path, workers: int) -> None:
     shutil.copytree(project, tmp_path, dirs_exist_ok=True)
     shutil.rmtree(tmp_path / "data/scenes")
     (tmp_path / "data/speech/t00001-0.flac").write_bytes(b"not a sound")
-    done = run(tmp_path, "mix")
+    done = run(tmp_path, "mix", workers)
     assert done.returncode == 1
     assert "t00001-0.flac" in done.stderr
+    assert "Traceback" not in done.stderr
     assert not (tmp_path / "data/scenes").exists()
     assert not list((tmp_path / "data").glob(".scenes*"))
