@@ -36,8 +36,9 @@ class WordErrors(Record):
 
 
 def normalised(text: str) -> str:
-    """The text as it is compared: lower case, no punctuation, numbers as digits, spelling variants made one."""
-    return _normaliser()(text).strip()
+    """The text as it is compared: lower case, no punctuation (alone or not), numbers as digits, one spelling."""
+    words = _normaliser()(text).split()
+    return " ".join(word for word in words if any(letter.isalnum() for letter in word))
 
 
 def word_errors(reference: str, heard: str) -> WordErrors:
