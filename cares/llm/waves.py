@@ -22,7 +22,8 @@ def promised() -> bool:
 class StoredWaves:
     """A language model that is opened when the first wave needs it; use as a context manager.
 
-    A wave with a failed request is answered but not kept, so that the next run asks it again.
+    A wave with a failed request is answered but not kept if the failure may pass, so that the next run asks it again;
+    in this process a request fails by what it is (too long, an impossible schema), and that is kept.
 
     Args:
         model_id: a model of kind `llm` in the registry, or the name under which the server offers one.
@@ -61,6 +62,6 @@ class StoredWaves:
         self.asked += 1
         if len(answers) != len(wave):
             raise LlmError(f"{self.model_id}: {len(answers)} answers to {len(wave)} requests")
-        if all(answer.finish_reason != "error" for answer in answers):
+        if self._model.promised or all(answer.finish_reason != "error" for answer in answers):
             self._store.put(key, [answer.to_json() for answer in answers])
         return answers

@@ -157,6 +157,33 @@ def test_a_wrong_environment_is_named(cache: Path, monkeypatch: pytest.MonkeyPat
         ensure("toy")
 
 
+def test_the_hub_is_asked_only_where_allowed_and_at_the_pinned_revision(
+    wheels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    revision = "0123456789" * 4
+    files = tuple(file.model_copy(update={"hub_path": f"deep/{file.name}"}) for file in toy_model().files)
+    model = toy_model(host="huggingface", revision=revision, files=files)
+    monkeypatch.setattr(module, "registered", lambda model_id: model)
+    asked: list[tuple[str, str, str]] = []
+
+    def download(repository: str, path: str, *, revision: str, local_dir: Path) -> str:
+        asked.append((repository, path, revision))
+        target = local_dir / Path(path).name
+        target.write_bytes(WHOLE if path.endswith("toy.bin") else b"not what was pinned")
+        return str(target)
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    monkeypatch.setenv("CARES_HUB", "1")
+    with pytest.raises(WeightError, match=r"config\.json from someone/toy at 012345678901"):
+        ensure("toy")
+    assert asked == [("someone/toy", "deep/toy.bin", revision), ("someone/toy", "deep/sub/config.json", revision)]
+    monkeypatch.delenv("CARES_HUB")
+    assert (ensure("toy") / "toy.bin").read_bytes() == WHOLE
+    assert len(asked) == 2
+
+
 def test_two_processes_make_it_once(weights: Path, tmp_path: Path) -> None:
     script = tmp_path / "ask.py"
     script.write_text(
