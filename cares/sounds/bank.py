@@ -114,7 +114,7 @@ def build_bank(
     refused = [outcome.refused for outcome in outcomes if outcome.refused]
     if refused:
         more = f"\n  and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
-        raise CaresError(f"{len(refused)} takes are unusable:\n  " + "\n  ".join(refused[:_SHOWN]) + more)
+        raise CaresError(f"unusable takes ({len(refused)}):\n  " + "\n  ".join(refused[:_SHOWN]) + more)
     takes = [outcome.take for outcome in outcomes if outcome.take is not None]
     check_provenance(takes, BANK)
     write_records(folder / BANK.name, takes)

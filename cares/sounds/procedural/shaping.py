@@ -22,13 +22,13 @@ def envelope(shape: shapes.Envelope, n: int) -> Signal:
     time = np.arange(n) / SAMPLE_RATE
     gain = np.ones(n) if shape.curve is None else shape.curve.at(n)
     attack = min(shape.attack_s.value, n / SAMPLE_RATE / 2)
-    if attack > 0:
+    if attack * SAMPLE_RATE >= 1:
         gain = gain * np.minimum(1.0, time / attack)
     if shape.decay_s is not None:
         since = np.maximum(0.0, time - attack - shape.hold_s.value)
         gain = gain * np.exp(-6.9077552789821 * since / max(shape.decay_s.value, 1e-3))
     release = min(shape.release_s.value, n / SAMPLE_RATE / 2)
-    if release > 0:
+    if release * SAMPLE_RATE >= 1:
         gain = gain * np.minimum(1.0, time[::-1] / release)
     return gain
 
@@ -113,4 +113,5 @@ def tail(signal: Signal, kind: shapes.Tail, random: KeyedRandom) -> Signal:
     wet = irfft(rfft(signal, size) * rfft(noise, size), size)[: len(signal) + length]
     out = np.concatenate((signal, np.zeros(length)))
     peak = float(np.abs(wet).max())
-    return out + wet * (10 ** (kind.gain_db.value / 20) * float(np.abs(signal).max()) / peak if peak else 0.0)
+    gain = 10 ** (kind.gain_db.value / 20) * float(np.abs(signal).max()) / peak if peak else 0.0
+    return np.asarray(out + gain * wet, np.float64)
