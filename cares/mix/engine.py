@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cares.core.errors import CaresError
 from cares.core.pcm import Samples
@@ -27,6 +26,7 @@ TRACKS: tuple[Track, ...] = ("A", "B", "event", "ambience")
 TAP_BITS = 20
 STEM_BITS = 12
 _HEADROOM = 1 << 62
+_PIECE = 1 << 18
 
 
 def faded_source(clip: Clip, sources: Sources) -> Samples:
@@ -53,11 +53,15 @@ def scaled(values: Any, gain_cdb: int) -> Any:
     return round_shift(values * multiplier, GAIN_BITS)
 
 
-def add_at(track: Any, values: Any, at_sample: int) -> None:
-    """Add values into a track from `at_sample`; what reaches beyond its end is left out."""
-    end = min(len(track), at_sample + len(values))
-    if end > at_sample:
-        track[at_sample:end] += values[: end - at_sample]
+def add_scaled(track: Any, values: Any, gain_cdb: int, at_sample: int) -> None:
+    """Add values x gain into a track from `at_sample`; what reaches beyond its end is left out.
+
+    Goes piece by piece, so that the memory for intermediate results does not grow with the scene.
+    """
+    length = min(len(values), len(track) - at_sample)
+    for start in range(0, length, _PIECE):
+        end = min(start + _PIECE, length)
+        track[at_sample + start : at_sample + end] += scaled(values[start:end], gain_cdb)
 
 
 def apply_ducks(track: Any, ducks: Iterable[Duck], backend: Backend) -> None:
@@ -76,14 +80,17 @@ def finish(total: Any, master_gain_cdb: int, backend: Backend) -> Samples:
         CaresError: a sample does not fit 16 bits.
     """
     multiplier = gain_multiplier(master_gain_cdb)
-    peak = int(abs(total).max())
-    if peak * multiplier >= _HEADROOM:
-        raise CaresError(f"a master gain of {master_gain_cdb / 100} dB overflows the mix")
-    values: NDArray[np.int64] = backend.get(round_shift(total * multiplier, GAIN_BITS + STEM_BITS))
-    low, high = int(values.min()), int(values.max())
-    if low < -32_768 or high > 32_767:
-        raise CaresError(f"the mix overflows 16 bits: samples from {low} to {high}")
-    return values.astype(np.int16)
+    finished = np.empty(len(total), np.int16)
+    for start in range(0, len(total), _PIECE):
+        piece = total[start : start + _PIECE]
+        if int(abs(piece).max()) * multiplier >= _HEADROOM:
+            raise CaresError(f"a master gain of {master_gain_cdb / 100} dB overflows the mix")
+        values = backend.get(round_shift(piece * multiplier, GAIN_BITS + STEM_BITS))
+        low, high = int(values.min()), int(values.max())
+        if low < -32_768 or high > 32_767:
+            raise CaresError(f"the mix overflows 16 bits: samples from {low} to {high} after {start}")
+        finished[start : start + _PIECE] = values
+    return finished
 
 
 class Mixer:
@@ -122,7 +129,7 @@ class Mixer:
                 raise CaresError(
                     f"{clip.path}: a clip ends at {clip.at_sample + clip.n_samples}, after the scene's end"
                 )
-            add_at(total, scaled(self.heard(clip), clip.gain_cdb), clip.at_sample)
+            add_scaled(total, self.heard(clip), clip.gain_cdb, clip.at_sample)
         apply_ducks(total, ducks, self._backend)
         return total
 
