@@ -141,8 +141,8 @@ class Repeat(Record):
     """Where a layer's grains lie.
 
     Without `count` they fill the recipe's length. `pattern` gives the places in periods; `melodies` gives semitones:
-    each take draws one list and walks through it again and again. Each period is `period_ratio` times the one before and
-    each grain `gain_step_db` louder. With `redraw` every grain draws all its numbers anew, else they are the take's.
+    each take draws one list and walks through it again and again. Each period is `period_ratio` times the one before,
+    each grain `gain_step_db` louder. With `redraw` every grain draws all its numbers anew; else they are the take's.
     """
 
     period_s: Annotated[Span, Within(0.002, 20)]
