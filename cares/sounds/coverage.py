@@ -68,6 +68,27 @@ def describe_bank(bank: Iterable[Take], catalog: Catalog) -> Json:
     }
 
 
+def coverage_text(bank: Iterable[Take], catalog: Catalog) -> str:
+    """A table for people: takes per split of all that the bank holds, what it lacks by group, and usable sounds."""
+    covers = coverage(bank, catalog)
+    lines = [f"{'sound or ambience':<28}{'group':<11}" + "".join(f"{split:>11}" for split in SPLITS) + "  missing"]
+    for cover in covers:
+        if any(cover.takes.values()):
+            numbers = "".join(f"{cover.takes[split]:>11}" for split in SPLITS)
+            missing = f"  {', '.join(cover.missing)}" if cover.missing else ""
+            lines.append(f"{cover.name:<28}{cover.group:<11}{numbers}{missing}")
+    lines.append("")
+    for group in dict.fromkeys(cover.group for cover in covers):
+        absent = [cover.name for cover in covers if cover.group == group and not any(cover.takes.values())]
+        if absent:
+            lines.append(f"no take, {group}: {', '.join(absent)}")
+    usable = sum(cover.kind == "event" and not cover.missing for cover in covers)
+    lines.append(f"usable in every split: {usable} of {len(catalog.sounds)} sounds")
+    for location, groups in usable_by_location(covers, catalog).items():
+        lines.append(f"  {location:<26}" + ", ".join(f"{count} {group}" for group, count in groups.items()))
+    return "\n".join(lines)
+
+
 def _by_split(takes: Iterable[Take]) -> dict[Split, int]:
     counts = Counter(take.split for take in takes)
     return {split: counts[split] for split in SPLITS}

@@ -18,7 +18,7 @@ from cares.core.store import ItemStore
 from cares.records.bank import Take
 from cares.sounds.attribution import check_provenance
 from cares.sounds.bank import build_bank, plan_takes
-from cares.sounds.coverage import coverage, describe_bank
+from cares.sounds.coverage import coverage, coverage_text, describe_bank
 from cares.sounds.params import SoundsParams
 from cares.sounds.procedural.recipes import RecipeBook, load_recipes
 from cares.sounds.procedural.source import ProceduralSource
@@ -192,6 +192,17 @@ def test_coverage_names_what_is_missing(tmp_path: Path) -> None:
     assert covers["event", "car_horn"].takes == {**COUNTS, "train": 1}
     assert covers["event", "owl_hoot"].missing == ("train", "validation", "test")
     assert covers["ambience", "beach"].missing == ("train", "validation", "test")
+
+
+def test_the_coverage_is_told_in_words(tmp_path: Path) -> None:
+    takes = build(RecordedSource(tmp_path / "log"), tmp_path)
+    text = coverage_text([take for take in takes if take.take_id != "car_horn-03"], load_catalog())
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line}
+    assert rows["dog_bark"] == ["shared", "2", "1", "1"]
+    assert rows["car_horn"] == ["shared", "2", "1", "0", "test"]
+    assert "owl_hoot" not in rows
+    assert "owl_hoot" in next(line for line in text.splitlines() if line.startswith("no take, local:"))
+    assert "usable in every split: 1 of" in text
 
 
 def test_metrics_count_only_what_every_split_has(tmp_path: Path) -> None:
