@@ -1,7 +1,10 @@
 """`map_items`: order, setup, faults, and settings from the environment."""
 
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +64,35 @@ def test_a_bad_worker_count_is_named(monkeypatch, value):
     monkeypatch.setenv("CARES_WORKERS", value)
     with pytest.raises(InputError, match="CARES_WORKERS"):
         worker_count()
+
+
+def test_a_killed_run_leaves_no_worker(tmp_path):
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, time\n"
+        "from cares.core.executor import map_items\n"
+        "def work(n):\n"
+        f"    open(os.path.join({str(tmp_path)!r}, f'pid-{{os.getpid()}}'), 'w').close()\n"
+        "    time.sleep(60)\n"
+        "if __name__ == '__main__':\n"
+        "    map_items(work, range(4), desc='t', workers=2)\n"
+    )
+    parent = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.DEVNULL)
+    workers = _wait_for(lambda: pids if len(pids := [int(p.name[4:]) for p in tmp_path.glob("pid-*")]) == 2 else None)
+    parent.kill()
+    parent.wait()
+    assert _wait_for(lambda: not any(_runs(pid) for pid in workers) or None)
+
+
+def _wait_for(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if (found := condition()) is not None:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("waited too long")
+
+
+def _runs(pid):
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
