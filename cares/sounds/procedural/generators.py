@@ -89,13 +89,6 @@ def _room(hz: Signal) -> Signal | float:
     return 1.0 if float(hz.max()) < HIGHEST_HZ - 2000 else np.clip((HIGHEST_HZ - hz) / 2000.0, 0.0, 1.0)
 
 
-def make_fm(source: v.FM, n: int, pitch: float, random: KeyedRandom, body: KeyedRandom) -> Signal:
-    """A carrier whose phase is swung by a modulator."""
-    hz = source.hz.at(n, geometric=True) * pitch
-    swing = source.index.at(n) * np.sin(phase(hz * source.ratio.value))
-    return np.asarray(np.sin(phase(hz) + swing), np.float64)
-
-
 def make_modal(source: v.Modal, n: int, pitch: float, random: KeyedRandom, body: KeyedRandom) -> Signal:
     """The listed modes, struck once."""
     modes = [(source.hz.value * ratio.value * pitch, t60.value, gain.value) for ratio, t60, gain in source.modes]
@@ -174,7 +167,6 @@ Maker = Callable[..., Signal]
 MAKERS: dict[type[Record], Maker] = {
     v.Noise: make_noise,
     v.Tone: make_tone,
-    v.FM: make_fm,
     v.Modal: make_modal,
     v.Dense: make_dense,
     v.Impulses: make_impulses,

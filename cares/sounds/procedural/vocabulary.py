@@ -60,15 +60,6 @@ class Tone(Record):
     vibrato_hz: Annotated[Span, Within(0.1, 100)] = Span(5.0, 5.0)
 
 
-class FM(Record):
-    """Frequency modulation (Chowning 1973): a modulator at `ratio` times the carrier, with a curve of the index."""
-
-    kind: Literal["fm"]
-    hz: Hz
-    ratio: Ratio
-    index: Annotated[Curve, Within(0, 40)]
-
-
 class Modal(Record):
     """A struck body: decaying sines [ratio to hz, seconds to fall by 60 dB, gain in dB]; the blow lasts `strike_ms`."""
 
@@ -125,7 +116,7 @@ class Group(Record):
     layers: Annotated[tuple[Layer, ...], Field(min_length=1)]
 
 
-Source = Annotated[Noise | Tone | FM | Modal | Dense | Impulses | Bubbles | Group, Field(discriminator="kind")]
+Source = Annotated[Noise | Tone | Modal | Dense | Impulses | Bubbles | Group, Field(discriminator="kind")]
 
 
 class Vary(Record):
