@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from cares.asr.boundaries import Span, place_words
 from cares.asr.types import AlignedWord
-from cares.asr.whisper_model import HEARD_RATE, as_heard
+from cares.asr.whisper_model import log_mel, shorter_window
 from cares.core.pcm import SAMPLE_RATE, Samples
 
 if TYPE_CHECKING:
     from whisper.model import Whisper
     from whisper.tokenizer import Tokenizer
 
+MARGIN_FRAMES = 100
 SHORTEST_S = 0.03
 LONGEST_S = 3.0
 LEAST_PROBABILITY = 1e-4
@@ -75,7 +76,6 @@ def align_words(load: Callable[[], Whisper], samples: Samples, words: Sequence[s
 
 def _attend(model: Whisper, samples: Samples, words: Sequence[str]) -> list[tuple[Span, float]]:
     """When attention came to each word and left it, and the word's probability."""
-    from whisper.audio import N_FRAMES, N_SAMPLES, log_mel_spectrogram, pad_or_trim
     from whisper.timing import find_alignment
     from whisper.tokenizer import get_tokenizer
 
@@ -94,10 +94,9 @@ def _attend(model: Whisper, samples: Samples, words: Sequence[str]) -> list[tupl
     room = model.dims.n_text_ctx - len(tokenizer.sot_sequence) - 2
     if len(flat) > room:
         raise ValueError(f"{len(flat)} tokens to align in one window, at most {room}")
-    sound = as_heard(samples)
-    mel = pad_or_trim(log_mel_spectrogram(sound, model.dims.n_mels, padding=N_SAMPLES), N_FRAMES)
-    frames = min(-(-len(sound) * 100 // HEARD_RATE), N_FRAMES)
-    found = find_alignment(model, known, flat, mel, frames)
+    mel, frames = log_mel(samples, model.dims.n_mels)
+    with shorter_window(model, frames + MARGIN_FRAMES):
+        found = find_alignment(model, known, flat, mel, frames)
     result: dict[int, tuple[Span, float]] = {}
     for owner, timing in zip(owners, found, strict=True):
         if owner is not None:

@@ -15,12 +15,13 @@ from cares.catalog.load import Catalog
 from cares.core.canonical import Json
 from cares.core.record import Record
 from cares.core.rng import KeyedRandom
-from cares.dialogue.breaks import broken_turn, run_on_turn
+from cares.dialogue.breaks import broken_turn, run_on_turn, split_sentences
 from cares.dialogue.params import DialoguesParams
 from cares.dialogue.plan import TurnPlan
 from cares.records.dialogue import Segment, Turn
 from cares.records.scene import Scene
 
+SHORTEST_LINE = 20  # characters
 _CHAR = r"[A-Za-z0-9',.?! -]"
 _SOFT = r"[A-Za-z', -]"
 
@@ -33,7 +34,7 @@ class SkeletonFault(Exception):
         self.reason = reason
 
 
-def free_text(longest: int, shortest: int = 20) -> Json:
+def free_text(longest: int, shortest: int = SHORTEST_LINE) -> Json:
     """Schema of a spoken line of `shortest` to `longest` characters that ends as a sentence."""
     return {"type": "string", "pattern": f"^[A-Z]{_CHAR}{{{shortest - 2},{longest - 2}}}[a-z0-9][.?!]$"}
 
@@ -70,7 +71,8 @@ def schema(plans: Sequence[TurnPlan], catalog: Catalog, params: DialoguesParams)
 def read_answer(text: str, plans: Sequence[TurnPlan], params: DialoguesParams) -> list[dict[str, str]]:
     """The answer's turns as plain dicts; SkeletonFault when it is not what was asked for, or is cut off.
 
-    A line that fills its pattern to the last character was ended by the pattern, not by the writer.
+    A line that fills its pattern to the last character was ended by the pattern, not by the writer: its last sentence
+    is left out, and the answer is refused when that was its only one.
     """
     try:
         turns = json.loads(text)
@@ -85,8 +87,10 @@ def read_answer(text: str, plans: Sequence[TurnPlan], params: DialoguesParams) -
         for field in wanted:
             if not isinstance(turn[field], str) or not turn[field].strip():
                 raise SkeletonFault("empty_text", f"turn {number}: {field}")
-            if len(turn[field]) >= _longest(plan, field, params):
-                raise SkeletonFault("cut_text", f"turn {number}: {turn[field][-30:]}")
+            if field != "who" and len(turn[field]) >= _longest(plan, field, params):
+                turn[field] = " ".join(split_sentences(turn[field])[:-1])
+                if len(turn[field]) < SHORTEST_LINE:
+                    raise SkeletonFault("cut_text", f"turn {number}: {turn[field][-30:]}")
     return turns
 
 

@@ -95,6 +95,14 @@ def test_an_answer_that_is_no_skeleton_is_refused_by_name(text, reason):
     assert caught.value.reason == reason
 
 
+def test_a_sentence_that_its_limit_cut_is_left_out():
+    plans = planned(ALL)
+    answer = good_answer(plans)
+    whole = "This one is whole and may stay."
+    answer[0]["says"] = f"{whole} {'and so on ' * 20}"[:149] + "."
+    assert read_answer(json.dumps(answer), plans, PARAMS)[0]["says"] == whole
+
+
 def test_an_empty_line_and_a_line_cut_by_its_limit_are_refused():
     plans = planned(ALL)
     for text, reason in ((" ", "empty_text"), ("X" * 149 + ".", "cut_text")):
