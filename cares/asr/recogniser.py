@@ -13,9 +13,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cares.asr.align import align_words
 from cares.asr.types import AlignedWord, RecognisedWord
-from cares.asr.whisper_model import WINDOW_SECONDS, as_heard, load_whisper, to_sample
+from cares.asr.whisper_model import WINDOW_SECONDS, as_heard, load_whisper, log_mel, to_sample
 from cares.core.pcm import SAMPLE_RATE, Samples, read_samples, samples_digest
 from cares.core.store import ItemStore, item_key, source_digest
 from cares.models.ensure import ensure, model_digest
@@ -30,11 +32,14 @@ OPTIONS: dict[str, Any] = {
     "condition_on_previous_text": False,
     "remove_empty_words": True,
 }
+TEXT_OPTIONS: dict[str, Any] = {"language": "en", "task": "transcribe", "temperature": 0.0, "without_timestamps": True}
+NO_SPEECH, LEAST_LOG_PROBABILITY = 0.6, -1.0
 HEARING_CODE = ("cares.asr.recogniser", "cares.asr.types", "cares.asr.whisper_model")
 ALIGNING_CODE = (*HEARING_CODE, "cares.asr.align", "cares.asr.boundaries")
 LIBRARIES = ("openai-whisper", "whisper-timestamped", "torch", "soxr")
 SHORTEST_SAMPLES = 4410
-LONGEST_ALIGNED_SAMPLES = WINDOW_SECONDS * SAMPLE_RATE
+LEAST_PEAK = 33
+WINDOW_SAMPLES = WINDOW_SECONDS * SAMPLE_RATE
 
 
 class Recogniser:
@@ -62,7 +67,8 @@ class Recogniser:
         Their times are whisper-timestamped's own, about 0.1 s early; `align` places the words of a known text better.
 
         Args:
-            sound: int16 samples [T] at 44.1 kHz, or one of our sound files. Less than 0.1 s is heard as nothing.
+            sound: int16 samples [T] at 44.1 kHz, or one of our sound files. Less than 0.1 s, or a peak below -60 dBFS,
+                is heard as nothing; Whisper would make up a word.
         """
         samples = read_samples(sound) if isinstance(sound, Path) else sound
         code = source_digest(*HEARING_CODE)
@@ -70,13 +76,23 @@ class Recogniser:
         kept = self._store.get(key)
         if kept is None:
             with self._limited():
-                heard = self._transcribe(samples) if len(samples) >= SHORTEST_SAMPLES else ()
+                heard = self._transcribe(samples) if _is_audible(samples) else ()
             kept = self._store.put(key, [word.to_json() for word in heard])
         return tuple(RecognisedWord.parse(value, self._store.path(key)) for value in kept.value)
 
     def text(self, sound: Samples | Path) -> str:
-        """The words that are heard, joined by spaces."""
-        return " ".join(word.text for word in self.words(sound))
+        """What is heard, without times, which is cheaper; above 30 s the words of `words` joined by spaces."""
+        samples = read_samples(sound) if isinstance(sound, Path) else sound
+        if len(samples) > WINDOW_SAMPLES:
+            return " ".join(word.text for word in self.words(samples))
+        code = source_digest(*HEARING_CODE)
+        key = item_key(way="text", pcm=samples_digest(samples), options=TEXT_OPTIONS, code=code, **self._depends)
+        kept = self._store.get(key)
+        if kept is None:
+            with self._limited():
+                heard = self._decode(samples) if _is_audible(samples) else ""
+            kept = self._store.put(key, heard)
+        return str(kept.value)
 
     def align(self, sound: Samples | Path, known_text: str) -> tuple[AlignedWord, ...]:
         """Put each word of `known_text` (split at white space) in time; see `cares.asr.align`.
@@ -89,8 +105,8 @@ class Recogniser:
             ValueError: the sound is longer than 30 s or the text too long for one window.
         """
         samples = read_samples(sound) if isinstance(sound, Path) else sound
-        if len(samples) > LONGEST_ALIGNED_SAMPLES:
-            raise ValueError(f"{len(samples)} samples to align, at most {LONGEST_ALIGNED_SAMPLES} (30 s)")
+        if len(samples) > WINDOW_SAMPLES:
+            raise ValueError(f"{len(samples)} samples to align, at most {WINDOW_SAMPLES} (30 s)")
         code = source_digest(*ALIGNING_CODE)
         key = item_key(way="align", pcm=samples_digest(samples), text=known_text, code=code, **self._depends)
         kept = self._store.get(key)
@@ -115,6 +131,15 @@ class Recogniser:
         finally:
             torch.set_num_threads(before)
 
+    def _decode(self, samples: Samples) -> str:
+        """One window, greedy; nothing where Whisper's own two thresholds say that nobody speaks."""
+        from whisper import DecodingOptions, decode
+
+        mel, _ = log_mel(samples, self._model.dims.n_mels)
+        found: Any = decode(self._model, mel, DecodingOptions(fp16=False, **TEXT_OPTIONS))
+        nobody = found.no_speech_prob > NO_SPEECH and found.avg_logprob < LEAST_LOG_PROBABILITY
+        return "" if nobody else str(found.text).strip()
+
     def _transcribe(self, samples: Samples) -> tuple[RecognisedWord, ...]:
         import whisper_timestamped
 
@@ -129,3 +154,7 @@ class Recogniser:
             if text:
                 words.append(RecognisedWord(text=text, start_sample=start, end_sample=last, confidence=confidence))
         return tuple(words)
+
+
+def _is_audible(samples: Samples) -> bool:
+    return len(samples) >= SHORTEST_SAMPLES and int(np.abs(samples.astype(np.int32)).max()) >= LEAST_PEAK

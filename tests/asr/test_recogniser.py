@@ -43,17 +43,29 @@ def test_the_same_sound_is_heard_once(heard: tuple[Recogniser, list[int]], store
     path = tmp_path / "sound.flac"
     write_samples(path, sound)
     assert recogniser.words(sound) == recogniser.words(path) == Recogniser("toy", store).words(sound)
-    assert recogniser.text(sound) == "yes"
     assert asked == [9000]
     recogniser.words(sound[::-1].copy())
     Recogniser("other", store).words(sound)
     assert len(asked) == 3
 
 
+def test_a_text_is_decoded_once_and_a_long_sound_has_the_text_of_its_words(
+    heard: tuple[Recogniser, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recogniser, asked = heard
+    decoded: list[int] = []
+    monkeypatch.setattr(Recogniser, "_decode", lambda self, samples: decoded.append(len(samples)) or "no")
+    short, long = np.full(9000, 500, np.int16), np.full(31 * SAMPLE_RATE, 500, np.int16)
+    assert [recogniser.text(short), recogniser.text(short), recogniser.text(long)] == ["no", "no", "yes"]
+    assert decoded == [9000] and asked == [31 * SAMPLE_RATE]
+    assert recogniser.text(np.zeros(10, np.int16)) == ""
+
+
 def test_next_to_nothing_is_heard_as_nothing(heard: tuple[Recogniser, list[int]]) -> None:
     recogniser, asked = heard
     assert recogniser.words(np.zeros(0, np.int16)) == ()
-    assert recogniser.words(np.ones(4000, np.int16)) == ()
+    assert recogniser.words(np.full(4000, 500, np.int16)) == ()
+    assert recogniser.words(np.full(90000, 30, np.int16)) == ()
     assert asked == []
 
 
@@ -104,6 +116,7 @@ def test_words_and_times_are_the_same_with_one_and_two_threads(speech: Samples, 
     for threads in (1, 2):
         recogniser = Recogniser(store=ItemStore("asr", tmp_path / str(threads)), threads=threads)
         made.append((recogniser.words(speech), recogniser.align(speech, TEXT)))
+        assert word_error_rate(TEXT, recogniser.text(speech)) == 0
     assert made[0] == made[1]
     assert torch.get_num_threads() == before
     words, aligned = made[0]
@@ -136,4 +149,6 @@ def test_words_that_were_not_said_have_a_low_probability(speech: Samples, store:
 
 @pytest.mark.models
 def test_silence_is_heard_as_nothing(store: ItemStore) -> None:
-    assert Recogniser(store=store).words(np.zeros(3 * SAMPLE_RATE, np.int16)) == ()
+    silence = np.zeros(3 * SAMPLE_RATE, np.int16)
+    assert Recogniser(store=store).words(silence) == ()
+    assert Recogniser(store=store).text(silence) == ""
