@@ -90,7 +90,7 @@ def _text(lines: Sequence[str]) -> Fault | None:
         for word in line.split():
             if not pronounceable(word):
                 return Fault("unpronounceable", f"turn {number}: {word}")
-        if re.search(r"(?<![A-Za-z])(?![AaIiOo]\b)[A-Za-z][.?!]$", line) or re.search(
+        if re.search(r"(?<![A-Za-z'])(?![AaIiOo]\b)[A-Za-z][.?!]$", line) or re.search(
             r"\b(?:a|an|the|to|of|my|your|and|or)[.?!]$", line
         ):
             return Fault("cut_text", f"turn {number}: {line[-30:]}")

@@ -56,6 +56,10 @@ def test_each_fault_is_named(turn, text, named):
     assert reason({turn: {"says": text}}) == named
 
 
+def test_a_possessive_ending_is_no_cut_text():
+    assert reason({0: {"says": "We could have gone to the Levi's."}}) is None
+
+
 def test_a_remark_without_the_sound_is_refused():
     assert reason({1: {"remark": "Lovely, the usual."}}) == "no_reference"
 
