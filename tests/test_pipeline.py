@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -186,6 +187,31 @@ def _wait_until(condition, seconds=60.0):
     while not condition():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "stage", ["sounds", "rooms", "allocate", "calibrate", "topics", "dialogues", "speech", "align"]
+)
+def test_ctrl_c_in_a_stage_leaves_its_outs_as_they_were(built, tmp_path, stage):
+    # with a store of its own the stage has work to do; it is interrupted as soon as it shows that it works
+    env = {**os.environ, "CARES_STORE": str(tmp_path), "CARES_WORKERS": "2", "PYTHONDONTWRITEBYTECODE": "1"}
+    process = subprocess.Popen(
+        [sys.executable, f"stages/{stage}.py"], cwd=built, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    os.set_blocking(process.stderr.fileno(), False)
+    errors, end = b"", time.monotonic() + 60
+    while process.poll() is None and b"%|" not in errors and time.monotonic() < end:
+        errors += process.stderr.read() or b""
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
+    os.set_blocking(process.stderr.fileno(), True)
+    errors += process.stderr.read()
+    assert process.returncode in (0, 130), errors.decode()[-2000:]
+    assert b"Traceback" not in errors, errors.decode()[-2000:]
+    assert not list((built / "data").rglob("*.part"))
+    assert run(["git", "status", "--porcelain"], built).stdout == ""
+    assert run(["dvc", "status", "-q"], built).returncode == 0
 
 
 def test_pulled_data_are_the_same_without_any_model(built, tmp_path):

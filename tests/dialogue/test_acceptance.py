@@ -132,6 +132,8 @@ def test_an_answer_without_topics_gives_none(text):
     assert read_topics(text) == []
 
 
-@pytest.mark.parametrize("topic", ["rent", "why we should go to the", "whether the xkcd is right", "what two people say of the rent"])
+@pytest.mark.parametrize(
+    "topic", ["rent", "why we should go to the", "whether the xkcd is right", "what two people say of the rent"]
+)
 def test_a_malformed_topic_is_not_used(topic):
     assert not is_usable(topic, SCENES[0], CATALOG, set())
