@@ -63,8 +63,9 @@ def log_mel(samples: Samples, n_mels: int) -> tuple[torch.Tensor, int]:
 def shorter_window(model: Whisper, frames: int) -> Iterator[None]:
     """Let the encoder look at the first `frames` frames of its window only; the rest is padding.
 
-    Its cost is that of the window, so a short sound costs a fraction. Forced alignment is as good with one second of
-    padding as with all (benchmarks: starts off by 35 ms in the median against 33 ms).
+    Its cost is that of the window, so a short sound costs a fraction. For forced alignment one second of padding is as
+    good as all (benchmarks/bench_align.py: starts off by 35 ms in the median against 33 ms). Free decoding needs the
+    whole window: in a shorter one the model repeats itself.
     """
     import torch.nn.functional as F
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Iterator
 
 from cares.llm.params import LlmParams
@@ -40,7 +41,9 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
     else:
         from cares.llm.inprocess import InProcessModel
 
-        model = InProcessModel(model_id, params)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # libraries among themselves, nothing for our users
+            model = InProcessModel(model_id, params)
     try:
         yield model
     finally:
