@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from cares.core.atomic import replace_folder
 from cares.core.canonical import digest, file_digest, read_json, write_json
-from cares.core.errors import CaresError
+from cares.core.errors import CaresError, InputError
 from cares.core.executor import progress
 from cares.core.paths import weights_root
 from cares.core.record import Record
@@ -126,9 +126,10 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _is_untouched(folder: Path) -> bool:
     """Whether every file still has the size and time of change at which it was hashed."""
-    if not (folder / RECORD).is_file():
+    record = _record(folder)
+    if record is None:
         return False
-    for kept in _read(folder).files:
+    for kept in record.files:
         path = folder / kept.name
         if not path.is_file():
             return False
@@ -142,9 +143,10 @@ def _is_sound(folder: Path) -> bool:
     """Whether every file has its hash, whatever happened to its time of change; tells what is wrong if not."""
     if _is_untouched(folder):
         return True
-    if not (folder / RECORD).is_file():
+    record = _record(folder)
+    if record is None:
         return False
-    wanted = {kept.name: kept.sha256 for kept in _read(folder).files}
+    wanted = {kept.name: kept.sha256 for kept in record.files}
     found = {path.relative_to(folder).as_posix(): file_digest(path) for path in _files(folder)}
     for name, sha256 in wanted.items():
         if found.get(name) != sha256:
@@ -195,6 +197,14 @@ def _write(folder: Path, label: str) -> None:
             name = path.relative_to(folder).as_posix()
             kept.append(_Kept(name=name, size=stat.st_size, mtime_ns=stat.st_mtime_ns, sha256=sha256.hexdigest()))
     write_json(folder / RECORD, _Folder(files=tuple(kept)).to_json())
+
+
+def _record(folder: Path) -> _Folder | None:
+    """The folder's record; None when it is absent or damaged, and then the folder is made again."""
+    try:
+        return _read(folder)
+    except InputError:
+        return None
 
 
 def _read(folder: Path) -> _Folder:

