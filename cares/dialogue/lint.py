@@ -100,8 +100,8 @@ def _text(lines: Sequence[str]) -> Fault | None:
 def pronounceable(word: str) -> bool:
     """False for a word that a voice would stumble over: no vowel, five consonants in a row, or mixed with digits."""
     letters = re.sub(r"[^a-z0-9]", "", word.lower())
-    if not letters or letters.isdigit():
-        return True
+    if not letters or letters.isdigit() or re.fullmatch(r"[A-Z]{2,4}'?s?[.,?!]*", word):
+        return True  # capitals such as GPS are spelled out
     if re.fullmatch(r"\d+(?:st|nd|rd|th|s|am|pm|k)", letters):
         return True
     if re.search(r"\d", letters) and re.search(r"[a-z]", letters):

@@ -9,7 +9,7 @@ from pydantic import Field
 from cares.core.record import Record
 
 Temperature = Annotated[float, Field(ge=0, le=2)]
-Share = Annotated[float, Field(gt=0, le=1)]
+Probability = Annotated[float, Field(ge=0, lt=1)]
 
 
 class TopicsParams(Record):
@@ -19,7 +19,7 @@ class TopicsParams(Record):
     group_scenes: Annotated[int, Field(ge=1, le=256)]
     attempts: Annotated[int, Field(ge=1, le=20)]
     temperature: Temperature
-    top_p: Share
+    min_p: Probability
     longest_chars: Annotated[int, Field(ge=30, le=150)]
 
 
@@ -38,7 +38,7 @@ class DialoguesParams(Record):
     waves_per_topic: Annotated[int, Field(ge=1, le=64)]
     candidates: Annotated[int, Field(ge=1, le=16)]
     temperature: Temperature
-    top_p: Share
+    min_p: Probability
     says_chars: Annotated[int, Field(ge=60, le=400)]
     short_chars: Annotated[int, Field(ge=40, le=300)]
     remark_chars: Annotated[int, Field(ge=40, le=200)]

@@ -104,7 +104,8 @@ def _request(
         seed=derived_seed(seed, "topic", scene.scene_id, attempt),
         max_tokens=60 * params.per_scene,
         temperature=params.temperature,
-        top_p=params.top_p,
+        top_p=1.0,
+        min_p=params.min_p,
         json_schema={"type": "array", "items": line, "minItems": params.per_scene, "maxItems": params.per_scene},
     )
 

@@ -89,7 +89,8 @@ class SkeletonWriter:
             seed=derived_seed(self._seed, "dialogue", scene.scene_id, key),
             max_tokens=self._params.max_tokens,
             temperature=self._params.temperature,
-            top_p=self._params.top_p,
+            top_p=1.0,
+            min_p=self._params.min_p,
             json_schema=schema(plans, self._catalog, self._params),
         )
         return Draft(scene, topic, attempt, candidate, plans, example, request)

@@ -152,6 +152,7 @@ class InProcessModel:
         return SamplingParams(
             temperature=request.temperature,
             top_p=request.top_p,
+            min_p=request.min_p,
             seed=request.seed,
             max_tokens=request.max_tokens,
             structured_outputs=structured,

@@ -192,6 +192,8 @@ def _body(model_id: str, request: ChatRequest) -> dict[str, Any]:
         "temperature": request.temperature,
         "top_p": request.top_p,
     }
+    if request.min_p > 0:
+        body["min_p"] = request.min_p  # vLLM and llama.cpp know it; it is sent only where a family asks for it
     schema = request.json_schema
     if request.choices is not None:
         # not every server knows a list of choices, all that know schemas know this

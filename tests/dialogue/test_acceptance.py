@@ -115,7 +115,7 @@ def test_the_figures_add_up():
     assert acceptance_rows(outcome)[-1]["accepted"] == 6
 
 
-TOPIC_PARAMS = TopicsParams(per_scene=2, group_scenes=4, attempts=2, temperature=1.0, top_p=0.95, longest_chars=90)
+TOPIC_PARAMS = TopicsParams(per_scene=2, group_scenes=4, attempts=2, temperature=1.0, min_p=0.05, longest_chars=90)
 
 
 def test_topics_are_new_and_name_no_sound_of_the_scene():

@@ -64,7 +64,9 @@ def test_a_remark_without_the_sound_is_refused():
     assert reason({1: {"remark": "Lovely, the usual."}}) == "no_reference"
 
 
-@pytest.mark.parametrize("word", ["don't", "hmm", "Mrs.", "21st", "3pm", "1,200", "rhythm", "strengths", "A"])
+@pytest.mark.parametrize(
+    "word", ["don't", "hmm", "Mrs.", "21st", "3pm", "1,200", "rhythm", "strengths", "A", "GPS,", "TVs."]
+)
 def test_words_that_can_be_said(word):
     assert pronounceable(word)
 
