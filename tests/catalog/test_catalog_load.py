@@ -55,7 +55,7 @@ def test_the_catalog_cannot_be_changed() -> None:
 
 
 FAULTS = [
-    ("sounds/shared.yaml", "audioset: Bark", "audiosett: Bark", "dog_bark.audioset"),
+    ("sounds/shared.yaml", "audioset: Bark", "audiosett: Bark", "dog_bark.audiosett"),
     ("sounds/shared.yaml", "display: dog barking", "display: dog barking, colour: brown", "dog_bark.colour"),
     ("sounds/shared.yaml", "id: car_horn", "id: dog_bark", "dog_bark.id"),
     ("sounds/shared.yaml", "id: car_horn", "id: printer", "printer.id"),
@@ -80,8 +80,8 @@ FAULTS = [
     ("locations.yaml", "height_m: [2.4, 2.8]", "height_m: [2.8, 2.4]", "home_indoor.room.height_m"),
     ("locations.yaml", "rt60_s: [0.30, 0.55]", "rt60_s: [-0.1, 0.55]", "home_indoor.room.rt60_s"),
     ("locations.yaml", "kind: indoor", "kind: inside", "home_indoor.room.kind"),
-    ("relations.yaml", "manner:", "maner:", "close friend.manner"),
-    ("themes.yaml", "- id: cooking", "- idd: cooking", "entry 1.id"),
+    ("relations.yaml", "manner:", "maner:", "close friend.maner"),
+    ("themes.yaml", "- id: cooking", "- idd: cooking", "entry 1.idd"),
     ("registers.yaml", "reaction: pivot", "reaction: pivvot", "pivot_question.reaction"),
     ("registers.yaml", "asks about {sound}", "asks about it", "pivot_question.cues"),
     ("registers.yaml", "gives a detail of the topic", "hears {sound}", "ambient_in_thought.cues"),
