@@ -22,7 +22,7 @@ class ResponseRef(Record):
 
 
 class Duck(Record):
-    """A lowering of a voice: from `start_sample` to `end_sample` of the scene by `depth_cdb`, with ramps of `ramp_samples`.
+    """A lowering of a voice by `depth_cdb` from `start_sample` to `end_sample`, with ramps of `ramp_samples`.
 
     `reason` is "event" when a sound overlaps the voice, "peak" when the voice alone would exceed the true peak.
     """
@@ -68,7 +68,7 @@ class PlacedWord(Record):
 class PlacedEvent(Record):
     """An event in the mix, dry span in samples, and what was decided about it.
 
-    `level_cdb` is its level before the master gain, `margin_cdb` that level above the ambience under it. `peak_limited`:
+    `level_cdb` is its level before the master gain, `margin_cdb` that level above the ambience. `peak_limited`:
     lowered below the drawn level to hold the true peak; `take_faded`: the take is longer and was faded at `end_sample`;
     `scene_extended`: it sounds on after the last word and the scene was made longer for it.
     """

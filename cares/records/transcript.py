@@ -34,16 +34,25 @@ class _Span(Protocol):
     def end_sample(self) -> int: ...
 
 
+class _Placed(_Span, Protocol):
+    @property
+    def gap_start(self) -> int: ...
+
+
 W = TypeVar("W", bound=_Span)
-E = TypeVar("E", bound=_Span)
+E = TypeVar("E", bound=_Placed)
 
 
 def in_time_order(words: Sequence[W], sounds: Sequence[E]) -> list[W | E]:
-    """Words and sounds in one sequence: a sound stands before the first word whose middle is not before its start."""
+    """Words and sounds in one sequence: a sound stands where its gap in the talk begins.
+
+    That is before the first word whose middle does not lie before the gap. The sound itself may begin a little earlier,
+    over the last word that it does not interrupt.
+    """
     merged: list[W | E] = []
-    waiting = sorted(sounds, key=lambda sound: sound.start_sample)
+    waiting = sorted(sounds, key=lambda sound: sound.gap_start)
     for word in sorted(words, key=lambda word: (word.start_sample, word.end_sample)):
-        while waiting and word.start_sample + word.end_sample >= 2 * waiting[0].start_sample:
+        while waiting and word.start_sample + word.end_sample >= 2 * waiting[0].gap_start:
             merged.append(waiting.pop(0))
         merged.append(word)
     return [*merged, *waiting]

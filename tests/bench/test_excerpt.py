@@ -57,9 +57,9 @@ def test_heard_words_around_the_sound(make_scene: MakeScene) -> None:
     assert marked_hearing([], event, 1) == "[SOUND]"
 
 
-def test_a_word_that_runs_into_the_sound_belongs_to_the_side_of_its_middle(make_scene: MakeScene) -> None:
+def test_a_word_that_runs_into_the_gap_belongs_to_the_side_of_its_middle(make_scene: MakeScene) -> None:
     event = make_scene(0, ("verbal",)).events[0]
-    start = event.start_sample
+    start = event.gap_start
     early = HeardWord(word="early", start_sample=start - 300, end_sample=start + 200)
     late = HeardWord(word="late", start_sample=start - 200, end_sample=start + 300)
     assert in_time_order([late, early], [event]) == [early, event, late]
