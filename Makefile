@@ -5,7 +5,7 @@ PIP_FLAGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# a stage is started as `python stages/...`: it must be the environment's
+# a stage is started as `python -m stages.NAME`: it must be the environment's
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE = 1
 export DVC_NO_ANALYTICS = 1

@@ -1,4 +1,4 @@
-"""Let one system answer the items: python stages/bench.py SYSTEM -> answers, metrics and confusion of that system."""
+"""Let one system answer the items: python -m stages.bench SYSTEM -> answers, metrics and confusion of that system."""
 
 import sys
 from pathlib import Path
