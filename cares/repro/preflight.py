@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 TORCH = "2.13.0"
-DISK_GIB = 14
-MEMORY_GIB = 12
+DISK_GB = 14
+MEMORY_GB = 12
 PLAN = """\
 This builds the CARES data set of params.yaml on this machine, in three steps:
   1. environment   .venv, about 4.5 GB on disk, once
@@ -25,25 +25,30 @@ This builds the CARES data set of params.yaml on this machine, in three steps:
 Needs {disk} GB of free disk and {memory} GB of memory; 12 scenes take about half an hour on two cores after step 2."""
 
 
-def problems(system: str, machine: str, python: tuple[int, int], free_gib: float, has_environment: bool) -> list[str]:
-    """What keeps this machine from the embedded profile; empty when nothing does.
+def problems(
+    system: str, machine: str, python: tuple[int, int], free_gb: float, has_environment: bool, profile: str = "embedded"
+) -> list[str]:
+    """What keeps this machine from a profile; empty when nothing does.
 
     Args:
         system: as `platform.system()` names it.
         machine: as `platform.machine()` names it.
         python: version of the interpreter.
-        free_gib: free disk where the repository lies.
+        free_gb: free disk where the repository lies.
         has_environment: whether step 1 was done before.
+        profile: "embedded", "gpu" or "build".
     """
     found = []
-    if system == "Darwin":
+    if profile == "build":
+        pass  # it brings no engine of its own, so the system does not matter
+    elif system == "Darwin":
         found.append(
             "macOS: vLLM has no CPU wheel for it. Serve a model with any OpenAI-compatible server, set CARES_LLM_URL "
             "to its address, and install without vLLM: make env PROFILE=build. Finished data need no model: dvc pull."
         )
     elif system != "Linux":
         found.append(f"{system}: only Linux can run the pipeline; on Windows use WSL 2. Finished data: dvc pull.")
-    elif machine != "x86_64":
+    elif machine != "x86_64" and profile == "embedded":
         found.append(
             f"processor {machine}: the embedded profile was made for x86_64. With a GPU use PROFILE=gpu; else set "
             "CARES_LLM_URL to a server and use PROFILE=build."
@@ -52,8 +57,8 @@ def problems(system: str, machine: str, python: tuple[int, int], free_gib: float
         found.append(
             f"Python {python[0]}.{python[1]}: the pinned packages are for 3.11. Try: make repro PYTHON=python3.11"
         )
-    if not has_environment and free_gib < DISK_GIB:
-        found.append(f"{free_gib:.0f} GB of disk are free, {DISK_GIB} are needed. Free some, or move the clone.")
+    if not has_environment and free_gb < DISK_GB:
+        found.append(f"{free_gb:.0f} GB of disk are free, {DISK_GB} are needed. Free some, or move the clone.")
     return found
 
 
@@ -74,14 +79,14 @@ def main() -> int:
     """Print the plan and every problem; the exit status."""
     pip, profile, *flags = sys.argv[1:]
     root = Path(__file__).resolve().parents[2]
-    has_environment = (root / ".venv" / "bin" / "cares").exists()
-    print(PLAN.format(disk=DISK_GIB, memory=MEMORY_GIB))
+    has_environment = (root / ".venv" / f".installed-{profile}").exists()
+    print(PLAN.format(disk=DISK_GB, memory=MEMORY_GB))
     free = shutil.disk_usage(root).free / 1e9
-    found = problems(platform.system(), platform.machine(), sys.version_info[:2], free, has_environment)
+    found = problems(platform.system(), platform.machine(), sys.version_info[:2], free, has_environment, profile)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     print(f"This machine: {os.cpu_count()} processors, {memory:.0f} GB of memory, {free:.0f} GB of disk free.")
-    if memory < MEMORY_GIB:
-        print(f"note: less than {MEMORY_GIB} GB of memory; the language model may not fit", file=sys.stderr)
+    if memory < MEMORY_GB:
+        print(f"note: less than {MEMORY_GB} GB of memory; the language model may not fit", file=sys.stderr)
     if shutil.which("nvidia-smi") and profile == "embedded":
         print("note: there is a GPU; the embedded profile does not use it. For the GPU profile: make repro PROFILE=gpu")
     if profile == "embedded" and not found and not has_environment:

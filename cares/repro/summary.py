@@ -18,6 +18,8 @@ def summarise(root: Path) -> str:
     if not (scenes / "scenes.jsonl").is_file():
         raise CaresError("no finished scenes here; run make repro, or dvc pull")
     words, mix = _metrics(root, "dialogues"), _metrics(root, "mix")
+    if not words:
+        raise CaresError("metrics/dialogues.json is missing; it is part of git: git checkout metrics")
     count = len(list(scenes.glob("*.wav")))
     lines = [
         f"{count} scenes      {scenes.relative_to(root)} (WAV, scenes.jsonl, SHA256SUMS)",

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from cares.repro.preflight import DISK_GIB, problems, torch_problem
+from cares.repro.preflight import DISK_GB, problems, torch_problem
 
-FINE = {"system": "Linux", "machine": "x86_64", "python": (3, 11), "free_gib": 50.0, "has_environment": False}
+FINE = {"system": "Linux", "machine": "x86_64", "python": (3, 11), "free_gb": 50.0, "has_environment": False}
 
 
 def test_a_good_machine_has_no_problem():
@@ -20,7 +20,7 @@ def test_a_good_machine_has_no_problem():
         ({"system": "Windows"}, "WSL"),
         ({"machine": "aarch64"}, "PROFILE=gpu"),
         ({"python": (3, 12)}, "Python 3.12"),
-        ({"free_gib": DISK_GIB - 1.0}, f"{DISK_GIB} are needed"),
+        ({"free_gb": DISK_GB - 1.0}, f"{DISK_GB} are needed"),
     ],
 )
 def test_each_problem_says_what_to_do(change, named):
@@ -28,8 +28,13 @@ def test_each_problem_says_what_to_do(change, named):
     assert named in found
 
 
+def test_the_advice_can_be_followed():
+    assert problems(**(FINE | {"system": "Darwin", "machine": "arm64", "profile": "build"})) == []
+    assert problems(**(FINE | {"machine": "aarch64", "profile": "gpu"})) == []
+
+
 def test_a_full_disk_matters_only_before_the_installation():
-    assert problems(**(FINE | {"free_gib": 1.0, "has_environment": True})) == []
+    assert problems(**(FINE | {"free_gb": 1.0, "has_environment": True})) == []
 
 
 def _report(version, requires):
