@@ -5,12 +5,13 @@ The result of an item depends on the item alone; the number of workers (CARES_WO
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import TypeVar
 
@@ -50,7 +51,7 @@ def map_items(
     """Apply `work` to every item; results come in the order of `items`.
 
     `work` keeps its own results in the item store, so a killed run resumes. It reports a failed item as a value; an
-    exception is a fault of the run: it stops the run after the items in flight, and is raised.
+    exception is a fault of the run: it ends the workers, and is raised.
 
     Args:
         work: a module-level function (it must be picklable) of one item.
@@ -73,8 +74,9 @@ def map_items(
         todo = iter(enumerate(items))
         with progress(total=len(items), desc=desc) as bar:
             while True:
-                while len(waiting) < 2 * count and (pair := next(todo, None)) is not None:
-                    waiting[pool.submit(work, pair[1])] = pair[0]
+                with _uninterrupted():
+                    while len(waiting) < 2 * count and (pair := next(todo, None)) is not None:
+                        waiting[pool.submit(work, pair[1])] = pair[0]
                 if not waiting:
                     break
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
@@ -100,6 +102,16 @@ def _stop(pool: ProcessPoolExecutor) -> None:
     for process in list((getattr(pool, "_processes", None) or {}).values()):
         process.terminate()
     pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the workers are started: one that is half started would die with a traceback of its own."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_parent() -> None:
