@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cares import __version__
+from cares.core.errors import CaresError
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -79,6 +80,8 @@ def render(
     if out.suffix not in (".wav", ".flac"):
         raise InputError("command line", "--out", str(out), "a file that ends in .wav or .flac")
     root = repo_root()
+    if (root / "data") in out.absolute().parents:
+        raise InputError("command line", "--out", str(out), "a file outside data/, which holds what the pipeline made")
     timelines = read_records(Timeline, root / "data/timelines.jsonl")
     samples = render_scene(scene_id, timelines, root, make_backend(backend.value), mute_event=mute)
     write_samples(out, samples)
@@ -98,12 +101,23 @@ def serve(
 
 
 @app.command()
-def doctor() -> None:
-    """Print what this machine is and what is installed, and whether the data of this clone are complete."""
+def check() -> None:
+    """Check every section of params.yaml and the catalog, before a stage runs."""
     from cares.core.paths import repo_root
-    from cares.repro.doctor import describe
+    from cares.repro.check import check_inputs
+
+    print(f"check: params.yaml ({check_inputs(repo_root())} sections) and the catalog are as they should be")
+
+
+@app.command()
+def doctor() -> None:
+    """Print what this machine is and what is installed; exit status 1 when finished scenes are missing or damaged."""
+    from cares.core.paths import repo_root
+    from cares.repro.doctor import damaged_scenes, describe
 
     print(describe(repo_root()))
+    if damaged := damaged_scenes(repo_root()):
+        raise CaresError(f"data/scenes: {', '.join(damaged)}; get them back with: dvc checkout --force data/scenes")
 
 
 @app.command()

@@ -61,7 +61,7 @@ def read_jsonl(path: Path) -> Iterator[Json]:
     """Yield the value of each line; InputError names the line that is not valid JSON."""
     if not path.is_file():
         raise InputError(path, "", "no such file", "a JSON Lines file", "Run the stage that makes it: dvc repro.")
-    with path.open(encoding="utf-8", newline="\n") as stream:
+    with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             try:
                 yield json.loads(line)

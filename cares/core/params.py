@@ -29,7 +29,7 @@ class Params:
         path: the file, as the user named it.
 
     Raises:
-        InputError: the file is missing, is not YAML, repeats a key, or has an unknown or missing section.
+        InputError: the file is missing, is not UTF-8 or YAML, repeats a key, or has an unknown section.
     """
 
     def __init__(self, path: Path = Path("params.yaml")) -> None:
@@ -38,6 +38,8 @@ class Params:
             data = yaml.load(path.read_text(encoding="utf-8"), _UniqueKeyLoader)
         except FileNotFoundError:
             raise InputError(path, "", "no such file", "the parameters of the pipeline") from None
+        except UnicodeDecodeError as error:
+            raise InputError(path, f"byte {error.start}", error.object[error.start], "UTF-8 text") from None
         except yaml.YAMLError as error:
             raise InputError(path, "", str(error).replace("\n", " "), "valid YAML") from None
         if not isinstance(data, dict):
@@ -85,5 +87,7 @@ def read_yaml(path: Path) -> object:
         return yaml.load(path.read_text(encoding="utf-8"), _UniqueKeyLoader)
     except FileNotFoundError:
         raise InputError(path, "", "no such file", "a YAML file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"byte {error.start}", error.object[error.start], "UTF-8 text") from None
     except yaml.YAMLError as error:
         raise InputError(path, "", str(error).replace("\n", " "), "valid YAML") from None

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from cares import __version__
-from cares.core.canonical import Json, read_json
+from cares.core.canonical import Json, file_digest, read_json
 from cares.core.executor import worker_count
 from cares.core.paths import store_root, weights_root
 
@@ -66,6 +66,22 @@ def describe(root: Path) -> str:
         f"scenes        {count} in data/scenes" if count else "scenes        none yet: run make repro, or dvc pull"
     )
     return "\n".join(lines)
+
+
+def damaged_scenes(root: Path) -> list[str]:
+    """Mixes of SHA256SUMS that are missing or are not what it says; empty when all is well or nothing was made yet."""
+    sums = root / "data" / "scenes" / "SHA256SUMS"
+    if not sums.is_file():
+        return []
+    found = []
+    for line in sums.read_text(encoding="utf-8").splitlines():
+        wanted, name = line.split(maxsplit=1)
+        path = sums.parent / name.lstrip("*")
+        if not path.is_file():
+            found.append(f"{path.name} is missing")
+        elif file_digest(path) != wanted:
+            found.append(f"{path.name} is not what SHA256SUMS says")
+    return found
 
 
 def _processor() -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cares.core.canonical import Json, read_json
+from cares.core.canonical import Json, read_json, read_jsonl
 from cares.core.errors import CaresError
 
 
@@ -20,7 +20,7 @@ def summarise(root: Path) -> str:
     words, mix = _metrics(root, "dialogues"), _metrics(root, "mix")
     if not words:
         raise CaresError("metrics/dialogues.json is missing; it is part of git: git checkout metrics")
-    count = len(list(scenes.glob("*.wav")))
+    count = sum(1 for _ in read_jsonl(scenes / "scenes.jsonl"))
     lines = [
         f"{count} scenes      {scenes.relative_to(root)} (WAV, scenes.jsonl, SHA256SUMS)",
         f"accepted       {words['accepted']} of {words['scenes']} dialogues after {words['attempts']} attempts",
@@ -32,7 +32,8 @@ def summarise(root: Path) -> str:
         lines.append(f"not mixed      {lost} accepted scenes; reasons: metrics/speech.json, metrics/timeline.json")
     if mix:
         lines.append("metrics        metrics/ (dvc metrics show, dvc plots show)")
-    lines.append("report         report/index.html")
+    page = "report/index.html"
+    lines.append(f"report         {page if (root / page).is_file() else 'missing; run: dvc checkout report'}")
     return "\n".join(lines)
 
 

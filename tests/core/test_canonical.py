@@ -46,6 +46,13 @@ def test_a_broken_line_is_named(tmp_path):
         list(read_jsonl(path))
 
 
+def test_bytes_that_are_not_utf8_are_named(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'{"a": 1}\n{"a": "caf\xe9"}\n')
+    with pytest.raises(InputError, match=r"x\.jsonl: line 2"):
+        list(read_jsonl(path))
+
+
 def test_a_missing_file_says_what_to_do(tmp_path):
     with pytest.raises(InputError, match="dvc repro"):
         list(read_jsonl(tmp_path / "none.jsonl"))

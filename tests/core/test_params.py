@@ -54,6 +54,12 @@ def test_a_bad_file_is_refused(tmp_path, text):
         params(tmp_path, text)
 
 
+def test_bytes_that_are_not_utf8_are_named(tmp_path):
+    (tmp_path / "params.yaml").write_bytes(b"seed: 1 # caf\xe9\n")
+    with pytest.raises(InputError, match=r"params\.yaml: byte 13"):
+        Params(tmp_path / "params.yaml")
+
+
 @pytest.mark.parametrize("seed", ["-1", "1.5", "true", "x"])
 def test_a_bad_seed_is_refused(tmp_path, seed):
     with pytest.raises(InputError, match="seed"):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,28 @@ def test_doctor_prints_processor_and_versions(tmp_path):
     done = run("doctor", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "processor" in done.stdout and "numpy" in done.stdout and "none yet: run make repro" in done.stdout
+
+
+def test_every_section_of_the_default_is_checked(tmp_path):
+    root = Path(__file__).parents[2]
+    (tmp_path / "dvc.yaml").write_text("stages: {}\n")
+    text = (root / "params.yaml").read_text(encoding="utf-8")
+    (tmp_path / "params.yaml").write_text(text, encoding="utf-8")
+    assert run("check", cwd=tmp_path).returncode == 0
+    (tmp_path / "params.yaml").write_text(text.replace("  scenes: 50", "  scene: 50"), encoding="utf-8")
+    done = run("check", cwd=tmp_path)
+    assert done.returncode == 1 and "report.scene" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_doctor_finds_damaged_scenes(tmp_path):
+    (tmp_path / "dvc.yaml").write_text("stages: {}\n")
+    scenes = tmp_path / "data" / "scenes"
+    scenes.mkdir(parents=True)
+    (scenes / "SHA256SUMS").write_text("0" * 64 + "  a.wav\n" + "0" * 64 + "  b.wav\n")
+    (scenes / "a.wav").write_bytes(b"x")
+    done = run("doctor", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "a.wav is not what" in done.stderr and "b.wav is missing" in done.stderr
 
 
 def test_summary_before_a_run_says_what_to_do(tmp_path):

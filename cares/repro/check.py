@@ -1,0 +1,55 @@
+"""params.yaml and the catalog as a whole, before anything runs: a stage checks only what it reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cares.allocation.params import AllocationParams
+from cares.audit.params import AuditParams
+from cares.bench.params import BenchParams, ItemsParams
+from cares.catalog.load import load_catalog
+from cares.core.params import SECTIONS, Params
+from cares.core.record import Record
+from cares.dialogue.calibration_params import CalibrationParams
+from cares.dialogue.params import DialoguesParams, TopicsParams
+from cares.llm.params import LlmParams
+from cares.mix.params import MixParams, TimelineParams
+from cares.models.params import ModelsParams
+from cares.report.params import ReportParams
+from cares.sounds.params import SoundsParams
+from cares.sounds.room_params import RoomsParams
+from cares.speech.params import AlignParams, SpeechParams
+
+SCHEMAS: dict[str, type[Record]] = {
+    "models": ModelsParams,
+    "llm": LlmParams,
+    "allocation": AllocationParams,
+    "sounds": SoundsParams,
+    "rooms": RoomsParams,
+    "calibration": CalibrationParams,
+    "topics": TopicsParams,
+    "dialogues": DialoguesParams,
+    "speech": SpeechParams,
+    "align": AlignParams,
+    "timeline": TimelineParams,
+    "mix": MixParams,
+    "audit": AuditParams,
+    "items": ItemsParams,
+    "bench": BenchParams,
+    "report": ReportParams,
+}
+
+
+def check_inputs(root: Path) -> int:
+    """Read every section of params.yaml and the catalog; the number of sections.
+
+    Raises:
+        InputError: the first fault, with file, field and value.
+    """
+    params = Params(root / "params.yaml")
+    assert params.seed >= 0
+    for name in SECTIONS:
+        if name != "seed":
+            params.section(name, SCHEMAS[name])
+    load_catalog()
+    return len(SCHEMAS)
