@@ -1,0 +1,1 @@
+"""Commands of `cares`, one module a family; each has a `register`."""
