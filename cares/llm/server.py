@@ -1,19 +1,21 @@
 """A language model behind an OpenAI-compatible server: one that is given (CARES_LLM_URL) or that `serve` started.
 
 What is sent again: connection errors, time-outs, a body that breaks off or is not JSON, 408, 409, 425, 429 and 5xx,
-with growing pauses (or those of Retry-After), a bounded number of times. The key goes into the header and nowhere else.
+with growing pauses (or those of Retry-After), a bounded number of times and for a bounded time. What is not: a refused
+key, an unknown model, and a request that the server calls wrong. The key goes into the header and nowhere else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt, stop_after_delay
 
 from cares.core.canonical import digest
 from cares.core.errors import InputError
@@ -22,16 +24,28 @@ from cares.llm.types import ChatAnswer, ChatRequest, LlmError, failed
 
 TRY_AGAIN = frozenset({408, 409, 425, 429})
 REQUEST_AT_FAULT = frozenset({400, 413, 422})
+KEY_AT_FAULT = frozenset({401, 403})
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Patience(NamedTuple):
-    """How long a server is waited for: attempts for one request, first and longest pause, time for one answer."""
+    """How long a server is waited for.
+
+    Attributes:
+        attempts: most attempts for one request.
+        first_pause_s, longest_pause_s: pauses between attempts double from the first to the longest.
+        longest_asked_s: longest pause that the server may ask for (Retry-After); a longer one ends the wave.
+        answer_s: time for one whole answer, however its bytes trickle.
+        request_s: time after which no further attempt is made.
+        in_flight: most requests that are out at once.
+    """
 
     attempts: int = 6
     first_pause_s: float = 1.0
     longest_pause_s: float = 60.0
+    longest_asked_s: float = 600.0
     answer_s: float = 900.0
+    request_s: float = 1800.0
     in_flight: int = 32
 
 
@@ -62,7 +76,7 @@ class ServerModel:
         patience: limits of waiting and repeating.
 
     Raises:
-        InputError: the address is not an http address.
+        InputError: the address is not an http address, or the key cannot stand in a header.
         LlmError: the server cannot be reached or does not offer the model.
     """
 
@@ -74,6 +88,8 @@ class ServerModel:
             raise InputError("environment", "CARES_LLM_URL", parts.geturl(), "an address such as http://127.0.0.1:8000")
         if parts.username or parts.password:
             raise InputError("environment", "CARES_LLM_URL", "an address with a password", "the key in CARES_LLM_KEY")
+        if key and not (key.isascii() and key.isprintable() and " " not in key):
+            raise InputError("environment", "CARES_LLM_KEY", "a key that is not shown", "no blanks, no line breaks")
         self.name = model_id
         self.digest = server_digest(model_id)
         self._patience = patience
@@ -90,10 +106,12 @@ class ServerModel:
             raise LlmError(f"{self.name}: the model is closed")
 
         async def all_of_them(client: httpx.AsyncClient) -> list[ChatAnswer]:
+            places = asyncio.Semaphore(self._patience.in_flight)
             with progress(total=len(wave), desc=self.name, unit="request") as bar:
 
                 async def one(request: ChatRequest) -> ChatAnswer:
-                    answer = await self._one(client, request)
+                    async with places:
+                        answer = await self._one(client, request)
                     bar.update()
                     return answer
 
@@ -110,7 +128,7 @@ class ServerModel:
             async with httpx.AsyncClient(
                 base_url=self._base,
                 headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-                timeout=httpx.Timeout(self._patience.answer_s, connect=10.0, pool=None),
+                timeout=httpx.Timeout(None, connect=10.0),
                 limits=httpx.Limits(max_connections=self._patience.in_flight),
                 trust_env=self._through_proxy,
             ) as client:
@@ -121,7 +139,7 @@ class ServerModel:
     async def _check_offered(self, client: httpx.AsyncClient) -> None:
         status, body = await self._send(client, "GET", "models", None)
         if status != 200:
-            raise LlmError(f"{self._at}: status {status} for the list of models: {self._reason(body)}")
+            raise self._refused(status, body, "the list of models")
         entries = body.get("data") if isinstance(body, dict) else None
         offered = [str(entry.get("id")) for entry in entries or [] if isinstance(entry, dict)]
         if self.name not in offered:
@@ -132,14 +150,24 @@ class ServerModel:
         if status in REQUEST_AT_FAULT:
             return failed(f"status {status}: {self._reason(body)}")
         if status != 200:
-            raise LlmError(f"{self._at}: status {status}: {self._reason(body)}")
+            raise self._refused(status, body, f"the model {self.name!r}")
         return _answer(body, request)
+
+    def _refused(self, status: int, body: Any, asked: str) -> LlmError:
+        hint = ""
+        if status in KEY_AT_FAULT:
+            hint = ". It refuses the key in CARES_LLM_KEY" if self._key else ". It wants a key: set CARES_LLM_KEY"
+        elif status == 404:
+            hint = (
+                ". Is the address in CARES_LLM_URL that of an OpenAI-compatible interface, and the model's name right?"
+            )
+        return LlmError(f"{self._at}: status {status} for {asked}: {self._reason(body)}{hint}")
 
     async def _send(
         self, client: httpx.AsyncClient, method: str, path: str, body: dict[str, Any] | None
     ) -> tuple[int, Any]:
         retrying = AsyncRetrying(
-            stop=stop_after_attempt(self._patience.attempts),
+            stop=stop_after_attempt(self._patience.attempts) | stop_after_delay(self._patience.request_s),
             wait=self._pause,
             retry=retry_if_exception_type(_Passing),
             reraise=True,
@@ -147,19 +175,25 @@ class ServerModel:
         try:
             return await retrying(self._try, client, method, path, body)
         except _Passing as error:
-            message = f"{self._at}: {error} ({self._patience.attempts} attempts)"
+            message = f"{self._at}: {error} ({retrying.statistics['attempt_number']} attempts)"
             raise LlmError(f"{message}. Finished waves are kept; run again when the server is back") from None
 
     async def _try(
         self, client: httpx.AsyncClient, method: str, path: str, body: dict[str, Any] | None
     ) -> tuple[int, Any]:
         try:
-            response = await client.request(method, path, json=body)
+            async with asyncio.timeout(self._patience.answer_s):
+                response = await client.request(method, path, json=body)
+        except TimeoutError:
+            raise _Passing(f"no whole answer within {self._patience.answer_s:g} s") from None
         except httpx.HTTPError as error:
             raise _Passing(str(error) or type(error).__name__) from error
         if response.status_code in TRY_AGAIN or response.status_code >= 500:
             message = f"status {response.status_code}: {self._reason(_json(response))}"
-            raise _Passing(message, _retry_after(response.headers.get("Retry-After")))
+            pause_s = _retry_after(response.headers)
+            if pause_s is not None and pause_s > self._patience.longest_asked_s:
+                raise LlmError(f"{self._at}: {message}. It asks to come back after {pause_s:g} s; run again then")
+            raise _Passing(message, pause_s)
         value = _json(response)
         if response.status_code == 200 and value is None:
             raise _Passing("an answer that is not JSON")
@@ -177,7 +211,7 @@ class ServerModel:
     def _pause(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, _Passing) and error.pause_s is not None:
-            return min(error.pause_s, self._patience.longest_pause_s)
+            return error.pause_s
         return float(
             min(self._patience.first_pause_s * 2 ** (state.attempt_number - 1), self._patience.longest_pause_s)
         )
@@ -194,6 +228,9 @@ def _body(model_id: str, request: ChatRequest) -> dict[str, Any]:
     }
     if request.min_p > 0:
         body["min_p"] = request.min_p  # vLLM and llama.cpp know it; it is sent only where a family asks for it
+    for name in ("presence_penalty", "frequency_penalty"):
+        if value := getattr(request, name):
+            body[name] = value
     schema = request.json_schema
     if request.choices is not None:
         # not every server knows a list of choices, all that know schemas know this
@@ -214,8 +251,12 @@ def _answer(body: Any, request: ChatRequest) -> ChatAnswer:
     try:
         choice, usage = body["choices"][0], body.get("usage") or {}
         text, reason = choice["message"]["content"] or "", choice["finish_reason"]
-        prompt_tokens, completion_tokens = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
+        prompt_tokens, completion_tokens = (
+            max(0, int(usage.get(f"{of}_tokens", 0))) for of in ("prompt", "completion")
+        )
+        text.encode()
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        # among them UnicodeEncodeError: half of a surrogate pair cannot be kept in any file
         return failed(f"an answer without text: {type(error).__name__} {error}")
     if reason not in ("stop", "length"):
         return failed(f"the server ended the request: {reason}", prompt_tokens)
@@ -240,6 +281,13 @@ def _json(response: httpx.Response) -> Any:
         return None
 
 
-def _retry_after(value: str | None) -> float | None:
-    """Seconds of a Retry-After header (RFC 9110, 10.2.3); its date form is taken as absent."""
-    return float(value) if value and value.strip().isdigit() else None
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that Retry-After asks for (RFC 9110, 10.2.3); a date is taken against the answer's own Date."""
+    value = headers.get("Retry-After", "").strip()
+    if value.isdigit():
+        return float(value)
+    try:
+        pause = parsedate_to_datetime(value) - parsedate_to_datetime(headers.get("Date", ""))
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, pause.total_seconds())

@@ -11,6 +11,7 @@ from typing import Self
 from cares.core.store import ItemStore, item_key, source_digest
 from cares.llm.open import model_identity, open_llm
 from cares.llm.params import LlmParams
+from cares.llm.probe import check_structured
 from cares.llm.types import ChatAnswer, ChatRequest, LanguageModel, LlmError
 
 
@@ -37,6 +38,7 @@ class StoredWaves:
         self._store = store or ItemStore("llm")
         self._stack = ExitStack()
         self._model: LanguageModel | None = None
+        self._keeps_schemas = False
         self.asked = 0
 
     def __enter__(self) -> Self:
@@ -48,7 +50,12 @@ class StoredWaves:
         self._stack.close()
 
     def complete(self, wave: Sequence[ChatRequest]) -> list[ChatAnswer]:
-        """Answers to a wave, in order; LlmError if the model cannot be opened or fails as a whole."""
+        """Answers to a wave, in order.
+
+        Raises:
+            LlmError: the model cannot be opened, fails as a whole, or does not keep to schemas (asked before the first
+                wave that has one).
+        """
         key = item_key(
             wave=[request.to_json() for request in wave],
             model=model_identity(self.model_id, self._params),
@@ -58,6 +65,9 @@ class StoredWaves:
             return [ChatAnswer.parse(value, self._store.path(key)) for value in kept.value]
         if self._model is None:
             self._model = self._stack.enter_context(open_llm(self.model_id, self._params))
+        if not self._keeps_schemas and any(request.json_schema is not None for request in wave):
+            check_structured(self._model)
+            self._keeps_schemas = True
         answers = self._model.complete(wave)
         self.asked += 1
         if len(answers) != len(wave):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -34,11 +35,17 @@ def echo(body: dict[str, Any]) -> Reply:
 
 
 class Served:
-    """What the server saw, and what it shall say: `script(number of the request, body)`; None breaks the connection."""
+    """What the server saw, and what it shall say: `script(number of the request, body)`; None breaks the connection.
+
+    `listing` is the reply to the question for models, by default the list of `models`; `byte_s` is the time that each
+    byte of a script's reply takes.
+    """
 
     def __init__(self) -> None:
         self.script: Script = lambda number, body: echo(body)
         self.models = ["toy"]
+        self.listing: Reply | None = None
+        self.byte_s = 0.0
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.lock = threading.Lock()
@@ -56,7 +63,8 @@ def served() -> Iterator[Served]:
             pass
 
         def do_GET(self) -> None:
-            self.reply((200, {}, json.dumps({"data": [{"id": name} for name in state.models]}).encode()))
+            listing = (200, {}, json.dumps({"data": [{"id": name} for name in state.models]}).encode())
+            self.reply(state.listing or listing, 0.0)
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -64,17 +72,21 @@ def served() -> Iterator[Served]:
                 state.bodies.append(body)
                 state.headers.append(dict(self.headers))
                 number = len(state.bodies)
-            self.reply(state.script(number, body))
+            self.reply(state.script(number, body), state.byte_s)
 
-        def reply(self, reply: Reply | None) -> None:
+        def reply(self, reply: Reply | None, byte_s: float) -> None:
             self.close_connection = reply is None
             status, headers, data = reply or (200, {}, b"x" * 100)
-            self.send_response(status)
+            self.send_response_only(status)  # no Date but a reply's own
             for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data[:10] if reply is None else data)
+            data = data[:10] if reply is None else data
+            for place in range(len(data)) if byte_s else ():
+                self.wfile.write(data[place : place + 1])
+                time.sleep(byte_s)
+            self.wfile.write(b"" if byte_s else data)
 
     class Quiet(ThreadingHTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
