@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from cares.catalog.load import load_catalog
-from cares.core.atomic import replace_folder, write_bytes
-from cares.core.canonical import write_json
+from cares.core.atomic import replace_folder
 from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
 from cares.dialogue.acceptance import accept_dialogues
 from cares.dialogue.evaluator import load_evaluator
 from cares.dialogue.params import DialoguesParams
-from cares.dialogue.summary import acceptance_metrics, acceptance_rows
+from cares.dialogue.summary import write_summary
+from cares.dialogue.timing import TimedWaves
 from cares.dialogue.writer import SkeletonWriter
 from cares.llm.params import LlmParams
 from cares.llm.waves import StoredWaves
@@ -31,16 +31,15 @@ def main() -> None:
     topics = read_records(Topic, Path("data/topics.jsonl"))
     judge = load_evaluator(Path("data/calibration.json"))
     writer = SkeletonWriter(load_catalog(), section, params.seed, Path("prompts"))
-    with StoredWaves(models.writer, params.section("llm", LlmParams)) as model:
+    with StoredWaves(models.writer, params.section("llm", LlmParams)) as waves:
+        model = TimedWaves(waves)
         outcome = accept_dialogues(scenes, topics, writer, model, judge, section)
     with replace_folder(OUT) as folder:
         write_records(folder / "accepted.jsonl", outcome.accepted)
         write_records(folder / "attempts.jsonl", outcome.attempts)
-    write_json(Path("metrics/dialogues.json"), acceptance_metrics(outcome, scenes))
-    lines = ["wave,accepted", *(f"{row['wave']},{row['accepted']}" for row in acceptance_rows(outcome))]
-    write_bytes(Path("metrics/plots/acceptance.csv"), ("\n".join(lines) + "\n").encode())
+    write_summary(outcome, scenes, params.seed, Path("metrics"))
     count = f"{len(outcome.accepted)} of {len(scenes)} scenes accepted after {len(outcome.attempts)} attempts"
-    print(f"dialogues: {count}, in {OUT}")
+    print(f"dialogues: {count}, in {OUT}; {model.per_scene(len(outcome.accepted))}")
     if outcome.refused:
         print(f"dialogues: not accepted, left out: {', '.join(outcome.refused)} (reasons in {OUT / 'attempts.jsonl'})")
 

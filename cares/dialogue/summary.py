@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cares.core.canonical import Json, dumps
-from cares.dialogue.acceptance import Outcome
+from cares.core.atomic import write_bytes
+from cares.core.canonical import Json, dumps, write_json
+from cares.dialogue.diversity import Repeated, diversity, repeated, repetition
+from cares.dialogue.probes import Probe, load_probes
+from cares.dialogue.tallies import by_composition, by_event, cumulated, first_attempts, histories, share
 from cares.records.scene import REACTIONS, Scene
 
+if TYPE_CHECKING:
+    from cares.dialogue.acceptance import Outcome
 
-def acceptance_metrics(outcome: Outcome, scenes: Sequence[Scene]) -> dict[str, Json]:
-    """Acceptance by scene, first attempt, label and reason; tokens written for each accepted scene.
+SHOWN_REPEATS = 30
 
-    `first_attempt_accepted` is the share of scenes whose very first candidate was accepted. `quota_spread` is, for each
-    quota, the largest difference in count between two levels among the accepted scenes (at most 1 when all are).
+
+def acceptance_metrics(
+    outcome: Outcome, scenes: Sequence[Scene], probes: Sequence[Probe] = (), seed: int = 0
+) -> dict[str, Json]:
+    """Acceptance by scene, attempt, label, register, composition and reason; tokens; how varied the words are.
+
+    `first_attempt_accepted` is the share of scenes whose very first candidate was accepted, as written or repaired.
+    `quota_spread` is, for each quota, the largest difference in count between two levels among the accepted scenes (at
+    most 1 when all are). Times are not in here: they are not the same twice.
+
+    Args:
+        outcome: what was accepted and every attempt.
+        scenes: the allocation.
+        probes: what the words are compared with; without them there is no `diversity`.
+        seed: the data set's seed, which draws what is compared.
     """
     accepted = {dialogue.scene_id for dialogue in outcome.accepted}
-    first = [a for a in outcome.attempts if a.attempt == 0 and a.candidate == 0]
     kept = [scene for scene in scenes if scene.scene_id in accepted]
-    labels: dict[str, Json] = {}
-    for reaction in REACTIONS:
-        wanted = [scene for scene in scenes for event in scene.events if event.reaction == reaction]
-        done = sum(scene.scene_id in accepted for scene in wanted)
-        labels[reaction] = {"events": len(wanted), "accepted": done}
-    return {
+    found = histories(outcome.attempts, scenes)
+    first = first_attempts(found)
+    tokens = sum(attempt.completion_tokens for attempt in outcome.attempts)
+    figures: dict[str, Json] = {
         "scenes": len(scenes),
         "accepted": len(accepted),
         "refused": list(outcome.refused),
-        "first_attempt_accepted": _share(sum(a.reason == "accepted" for a in first), len(first)),
+        "first_attempt": first,
+        "first_attempt_accepted": first["after_repair"],
+        "accepted_within": cumulated(found),
         "attempts": len(outcome.attempts),
-        "attempts_accepted": _share(sum(a.reason == "accepted" for a in outcome.attempts), len(outcome.attempts)),
-        "reasons": dict(sorted(Counter(a.reason for a in outcome.attempts).items())),
-        "labels": labels,
-        "tokens_per_accepted_scene": _share(sum(a.completion_tokens for a in outcome.attempts), len(accepted), 1),
+        "attempts_accepted": share(sum(a.reason == "accepted" for a in outcome.attempts), len(outcome.attempts)),
+        "reasons": dict(sorted(Counter(attempt.reason for attempt in outcome.attempts).items())),
+        "labels": by_event(found, lambda event: event.reaction, REACTIONS),
+        "registers": by_event(found, lambda event: event.register_id),
+        "compositions": by_composition(found),
+        "tokens": tokens,
+        "tokens_per_accepted_scene": share(tokens, len(accepted), 1),
+        "repetition": repetition(repeated(outcome.accepted), len(accepted)),
         "quota_spread": {
             "composition": _spread([dumps(scene.composition.to_json()) for scene in kept]),
             "location": _spread([scene.location for scene in kept]),
@@ -41,6 +65,9 @@ def acceptance_metrics(outcome: Outcome, scenes: Sequence[Scene]) -> dict[str, J
             "genders": _spread(["".join(scene.genders) for scene in kept]),
         },
     }
+    if probes:
+        figures["diversity"] = diversity(outcome.accepted, probes, seed)
+    return figures
 
 
 def acceptance_rows(outcome: Outcome) -> list[dict[str, Json]]:
@@ -49,8 +76,36 @@ def acceptance_rows(outcome: Outcome) -> list[dict[str, Json]]:
     return [{"wave": w, "accepted": sum(dialogue.attempt <= w for dialogue in outcome.accepted)} for w in waves]
 
 
-def _share(part: int, whole: int, digits: int = 4) -> float | None:
-    return round(part / whole, digits) if whole else None
+def write_summary(outcome: Outcome, scenes: Sequence[Scene], seed: int, folder: Path) -> dict[str, Json]:
+    """Write dialogues.json into `folder` and the CSV files of the plots into plots/ under it; returns the metrics.
+
+    - acceptance.csv: wave, accepted;
+    - refusals.csv: reason, attempts, the most frequent first;
+    - acceptance_by_label.csv: label, share, first_share (of its events; empty where there is none);
+    - repeated_phrases.csv: kind, words, scenes; see `cares.dialogue.diversity.repeated`, the first 30.
+    """
+    figures = acceptance_metrics(outcome, scenes, load_probes(), seed)
+    refusals = sorted(
+        ((reason, count) for reason, count in figures["reasons"].items() if reason != "accepted"),
+        key=lambda row: (-row[1], row[0]),
+    )
+    labels = [
+        (label, share(row["accepted"], row["events"]), share(row["first_accepted"], row["events"]))
+        for label, row in ((reaction, figures["labels"][reaction]) for reaction in REACTIONS)
+    ]
+    write_json(folder / "dialogues.json", figures)
+    plots = folder / "plots"
+    _write_csv(plots / "acceptance.csv", ("wave", "accepted"), [row.values() for row in acceptance_rows(outcome)])
+    _write_csv(plots / "refusals.csv", ("reason", "attempts"), refusals)
+    _write_csv(plots / "acceptance_by_label.csv", ("label", "share", "first_share"), labels)
+    _write_csv(plots / "repeated_phrases.csv", Repeated._fields, repeated(outcome.accepted)[:SHOWN_REPEATS])
+    return figures
+
+
+def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([head, *rows])
+    write_bytes(path, text.getvalue().encode())
 
 
 def _spread(levels: Sequence[str]) -> int:
