@@ -13,12 +13,13 @@ OUT = Path("report")
 
 
 def main() -> None:
-    params = Params().section("report", ReportParams)
+    params = Params()
     inputs = read_inputs(Path())
     catalog = load_catalog()
     sounds = {sound.id: sound.display for sound in catalog.sounds.values()}
     places = {place.id: place.display for place in catalog.locations.values()}
-    pages = write_site(inputs, sounds, places, params.scenes, OUT)
+    most = params.section("report", ReportParams).scenes
+    pages = write_site(inputs, sounds, places, most, params.seed, OUT)
     lacking = f"; not there yet: {', '.join(inputs.missing)}" if inputs.missing else ""
     print(f"report: {pages} scene pages -> {OUT / 'index.html'} (open it in a browser){lacking}")
 

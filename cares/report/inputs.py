@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from cares.core.canonical import Json, read_json
+from cares.core.errors import InputError
 from cares.core.record import Record, read_records
 from cares.records.answer import Answer
 from cares.records.bank import Take
-from cares.records.dialogue import Attempt
+from cares.records.dialogue import Attempt, Dialogue
 from cares.records.item import Item
 from cares.records.scene import Scene
 from cares.records.speech import SceneSpeech
 from cares.records.timeline import MixedScene, PlacedGap, Timeline
 
 R = TypeVar("R", bound=Record)
+REPEATS = "metrics/plots/repeated_phrases.csv"
 
 
 @dataclass
 class Inputs:
-    """The records of one build; `missing` are the files that were not there."""
+    """The records of one build; `repeats` are rows of repeated_phrases.csv, `missing` the files that were not there."""
 
     scenes: list[MixedScene]
     allocated: list[Scene]
+    dialogues: list[Dialogue]
     attempts: list[Attempt]
+    repeats: list[dict[str, str]]
+    calibration: Json
     speech: list[SceneSpeech]
     takes: list[Take]
     items: list[Item]
@@ -57,13 +63,19 @@ def read_inputs(root: Path) -> Inputs:
             missing.append(f"{name}/*{suffix}")
         return files
 
-    models = root / "data/models.json"
-    if not models.is_file():
-        missing.append("data/models.json")
+    def value(name: str) -> Json:
+        if (root / name).is_file():
+            return read_json(root / name)
+        missing.append(name)
+        return None
+
     return Inputs(
         scenes=read_records(MixedScene, root / "data/scenes/scenes.jsonl"),
         allocated=optional(Scene, "data/allocation/scenes.jsonl"),
+        dialogues=optional(Dialogue, "data/dialogues/accepted.jsonl"),
         attempts=optional(Attempt, "data/dialogues/attempts.jsonl"),
+        repeats=_repeats(root / REPEATS, missing),
+        calibration=value("data/calibration.json"),
         speech=optional(SceneSpeech, "data/speech/speech.jsonl"),
         takes=optional(Take, "data/sounds/bank.jsonl"),
         items=optional(Item, "data/bench/items.jsonl"),
@@ -71,6 +83,17 @@ def read_inputs(root: Path) -> Inputs:
         gaps={timeline.scene_id: timeline.gaps for timeline in optional(Timeline, "data/timelines.jsonl")},
         metrics={path.stem: read_json(path) for path in folder("metrics", ".json")},
         bench={path.stem: read_json(path) for path in folder("metrics/bench", ".json")},
-        models=read_json(models) if models.is_file() else None,
+        models=value("data/models.json"),
         missing=missing,
     )
+
+
+def _repeats(path: Path, missing: list[str]) -> list[dict[str, str]]:
+    if not path.is_file():
+        missing.append(REPEATS)
+        return []
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.DictReader(stream)
+        if reader.fieldnames != ["kind", "words", "scenes"]:
+            raise InputError(path, "line 1", reader.fieldnames, "kind,words,scenes")
+        return list(reader)

@@ -45,8 +45,19 @@ def script(scene: MixedScene) -> list[ScriptTurn]:
 
 def clock(sample: int) -> str:
     """The time of a sample for people: minutes, seconds and tenths, such as "0:07.3" (rounded half up)."""
-    tenths = (sample * 10 + SAMPLE_RATE // 2) // SAMPLE_RATE
-    return f"{tenths // 600}:{tenths // 10 % 60:02d}.{tenths % 10}"
+    minutes, tenths = divmod(_tenths(sample), 600)
+    return f"{minutes}:{tenths // 10:02d}.{tenths % 10}"
+
+
+def duration(samples: int) -> str:
+    """A length for people, such as "42.2 s" or "2 min 7.3 s" (rounded half up)."""
+    minutes, tenths = divmod(_tenths(samples), 600)
+    seconds = f"{tenths // 10}.{tenths % 10} s"
+    return f"{minutes} min {seconds}" if minutes else seconds
+
+
+def _tenths(sample: int) -> int:
+    return (sample * 10 + SAMPLE_RATE // 2) // SAMPLE_RATE
 
 
 def decibels(hundredths: int) -> str:

@@ -1,4 +1,4 @@
-"""The static site: an index and one page a scene, from templates that escape every text.
+"""The static site: an index, the pages of `PAGES` and one page a scene, from templates that escape every text.
 
 The pages load nothing from outside the repository: the audio is linked where the mix stage left it (data/scenes), so
 the site is to be opened inside the repository's folder.
@@ -18,9 +18,14 @@ from cares.core.pcm import SAMPLE_RATE
 from cares.records.scene import REACTIONS
 from cares.records.timeline import MixedScene
 from cares.report import tables
+from cares.report.evaluator import evaluator_note
 from cares.report.inputs import Inputs
+from cares.report.pages import PageMaker, Tools
 from cares.report.picture import LEFT, WIDTH, timeline_picture
-from cares.report.script import clock, decibels, script
+from cares.report.script import clock, decibels, duration, script
+from cares.report.words import words_page
+
+PAGES: tuple[PageMaker, ...] = (words_page,)
 
 METRIC_TITLES = {
     "allocation": "Allocation",
@@ -38,7 +43,9 @@ METRIC_TITLES = {
 }
 
 
-def write_site(inputs: Inputs, sounds: Mapping[str, str], places: Mapping[str, str], most: int, out: Path) -> int:
+def write_site(
+    inputs: Inputs, sounds: Mapping[str, str], places: Mapping[str, str], most: int, seed: int, out: Path
+) -> int:
     """Replace `out` by the site; returns the number of scene pages.
 
     Args:
@@ -46,18 +53,29 @@ def write_site(inputs: Inputs, sounds: Mapping[str, str], places: Mapping[str, s
         sounds: display name of each sound.
         places: display name of each location.
         most: at most so many scenes get a page, evenly spread.
+        seed: the data set's seed, which draws what is shown.
         out: the folder, beside data/ in the repository.
     """
     environment = _environment(sounds, places)
     shown = spread(inputs.scenes, most)
+    tools = Tools(environment, seed, frozenset(scene.scene_id for scene in shown))
+    pages = [make(inputs, tools) for make in PAGES]
+    environment.globals |= {
+        "pages": [(page.file, page.title) for page in pages],
+        "evaluator": evaluator_note(inputs),
+    }
     with replace_folder(out) as work:
-        _put(work / "index.html", environment.get_template("index.html.jinja").render(_index(inputs, shown)))
+        _put(work / "index.html", environment.get_template("index.html.jinja").render(_index(inputs, shown), up=""))
         _put(work / "style.css", environment.get_template("style.css").render())
-        page = environment.get_template("scene.html.jinja")
+        for page in pages:
+            _put(work / page.file, environment.get_template("page.html.jinja").render(page=page, up=""))
+            for name, content in page.assets.items():
+                write_bytes(work / name, content)
+        of_scene = environment.get_template("scene.html.jinja")
         for place, scene in enumerate(shown):
             before = shown[place - 1].scene_id if place else None
             after = shown[place + 1].scene_id if place + 1 < len(shown) else None
-            text = page.render(_scene(inputs, scene, sounds), before=before, after=after)
+            text = of_scene.render(_scene(inputs, scene, sounds), before=before, after=after, up="../")
             _put(work / "scenes" / f"{scene.scene_id}.html", text)
     return len(shown)
 
@@ -74,7 +92,7 @@ def _index(inputs: Inputs, shown: Sequence[MixedScene]) -> dict[str, object]:
     peaks = [scene.true_peak_cdb for scene in inputs.scenes]
     return {
         "scenes": inputs.scenes,
-        "pages": {scene.scene_id for scene in shown},
+        "with_page": {scene.scene_id for scene in shown},
         "minutes": f"{sum(scene.n_samples for scene in inputs.scenes) / SAMPLE_RATE / 60:.1f}",
         "labels": Counter(event.reaction for scene in inputs.scenes for event in scene.events),
         "loudness": f"{decibels(min(loudness))} to {decibels(max(loudness))} LUFS" if loudness else "none",
@@ -117,7 +135,14 @@ def _environment(sounds: Mapping[str, str], places: Mapping[str, str]) -> jinja2
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"clock": clock, "decibels": decibels, "path": quote, "seconds": _seconds}
+    environment.filters |= {
+        "clock": clock,
+        "duration": duration,
+        "decibels": decibels,
+        "percent": tables.percent,
+        "path": quote,
+        "seconds": _seconds,
+    }
     environment.globals |= {
         "sounds": sounds,
         "places": places,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,40 @@ SOUNDS = {
     "doorbell_chime": "doorbell chime",
 }
 PLACES = {"public_park": "a public park", "train_station": "a train station", "home_indoor": "a home"}
+CALIBRATION = {
+    "evaluator": "classifier/some-encoder",
+    "balanced_accuracy": 0.9018,
+    "balanced_accuracy_low": 0.837,
+    "balanced_accuracy_high": 0.9566,
+    "test_sounds": 112,
+}
+COUNTS = {"events": 4, "accepted": 3, "first_accepted": 1, "judged": 5, "recovered": 4}
+WORDS = {
+    "scenes": 4,
+    "accepted": 3,
+    "first_attempt": {"scenes": 4, "as_written": 0.25, "after_repair": 0.5},
+    "accepted_within": {
+        "waves": {str(k): 0.75 for k in range(1, 9)},
+        "candidates": {str(k): min(1.0, k / 8) for k in range(1, 9)},
+    },
+    "labels": {"ambient": COUNTS, "pivot": {**COUNTS, "judged": 0, "recovered": 0}},
+    "registers": {"verbal_dry": COUNTS},
+    "compositions": {"pivot1-ambient2": {"scenes": 2, "accepted": 1, "first_accepted": 1, "attempts": 5}},
+    "tokens_per_accepted_scene": 812.3,
+    "repetition": {
+        "lines": 7,
+        "lines_over_1_percent": 2,
+        "most_frequent_line": 0.6667,
+        "most_frequent_line_scenes": 2,
+    },
+    "diversity": {
+        "words": 600,
+        "bleu_lines": 40,
+        "accepted": {"distinct_1": 0.3, "distinct_2": 0.8, "distinct_3": 0.9, "self_bleu": None},
+        "probes": {"distinct_1": 0.4, "distinct_2": 0.9, "distinct_3": 0.95, "self_bleu": 10.5},
+        "ratio": {"distinct_1": 0.75, "distinct_2": 0.889, "distinct_3": 0.947, "self_bleu": None},
+    },
+}
 
 
 @dataclass
@@ -184,6 +219,12 @@ def build(tmp_path: Path) -> Build:
             attempt("t00003-0", 1, "names_the_sound", "turn 3: dog"),
         ],
     )
+    shutil.copy(DATA / "dialogues_small.jsonl", root / "data/dialogues/accepted.jsonl")
+    write_json(root / "data/calibration.json", {"accuracy": {"confidence": 0.9}, "same_family": False})
+    write_json(root / "metrics/calibration.json", CALIBRATION)
+    write_json(root / "metrics/dialogues.json", WORDS)
+    (root / "metrics/plots").mkdir()
+    (root / "metrics/plots/repeated_phrases.csv").write_text("kind,words,scenes\nline,so that is what she said,2\n")
     items = [item_of(scene, event) for scene in scenes for event in scene.events]
     write_records(root / "data/bench/items.jsonl", items)
     for system, choices in (("majority", ["ambient"] * 6), ("oracle", ["verbal", None, "behavioral"] * 2)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,13 +12,28 @@ from hypothesis import strategies as st
 
 from cares.core.canonical import write_jsonl
 from cares.core.errors import InputError
-from cares.core.record import write_records
+from cares.core.record import read_records, write_records
+from cares.records.dialogue import Attempt
 from cares.records.speech import SceneSpeech
+from cares.report.attempts import best_attempt, read_turns
 from cares.report.inputs import read_inputs
 from cares.report.picture import LEFT, WIDTH, timeline_picture
-from cares.report.script import clock, decibels, script
+from cares.report.script import clock, decibels, duration, script
 from cares.report.show import show_scene
 from cares.report.tables import flat, unfinished
+
+
+def unspoken(scene_id: str) -> SceneSpeech:
+    """What the speech stage says of a scene that it gave up."""
+    return SceneSpeech(
+        scene_id=scene_id,
+        split="train",
+        path="",
+        pcm_sha256=None,
+        voices=("a", "b"),
+        utterances=(),
+        failure="turn 2 stays above the word error rate",
+    )
 
 
 def test_sounds_stand_where_they_fall_and_words_are_all_there(build: Any) -> None:
@@ -33,7 +50,7 @@ def test_a_scene_for_the_terminal(build: Any) -> None:
     event = build.scenes[0].events[0]
     assert f"Oh, she will love that. [SOUND: dog_bark | verbal | {clock(event.start_sample)}] Wow, that dog" in text
     assert "A: sibling (F, jf_alpha)   B: sibling (M, jm_kumo)" in text
-    assert "at: public_park" in text
+    assert f"at: public_park   {duration(build.scenes[0].n_samples)}   -23.00" in text
     assert "-23.00 LUFS, true peak -2.87 dBTP" in text
     assert "data/scenes/t00000-0.wav" in text
     assert text.startswith("t00000-0 (train)  planning a birthday picnic")
@@ -48,14 +65,73 @@ def test_control_characters_do_not_reach_the_terminal(build: Any) -> None:
 
 
 def test_an_unknown_scene_is_an_error_that_names_some(build: Any) -> None:
-    with pytest.raises(InputError, match="There are 3: t00000-0"):
+    with pytest.raises(InputError, match="There are 4: t00000-0"):
         show_scene("t99999-0", build.root)
 
 
-def test_no_scenes_yet_is_an_error_that_says_what_to_run(build: Any) -> None:
-    (build.root / "data/scenes/scenes.jsonl").unlink()
+def test_nothing_made_yet_is_an_error_that_says_what_to_run(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="dvc repro"):
-        show_scene("t00000-0", build.root)
+        show_scene("t00000-0", tmp_path)
+
+
+def test_an_accepted_scene_that_is_not_mixed_is_shown_with_the_reason(build: Any) -> None:
+    (build.root / "data/scenes/scenes.jsonl").unlink()
+    text = show_scene("t00000-0", build.root)
+    assert "no finished scene: no stage says why" in text
+    assert "Oh, she will love that. [SOUND: dog_bark | verbal] Wow, that dog" in text
+    assert "I can drive her if you— [SOUND: church_bell | behavioral]" in text
+    write_records(build.root / "data/speech/speech.jsonl", [unspoken("t00000-0")])
+    assert "no finished scene: turn 2 stays above the word error rate" in show_scene("t00000-0", build.root)
+
+
+def test_a_refused_scene_says_why_and_shows_its_last_attempts(build: Any) -> None:
+    path = build.root / "data/dialogues/attempts.jsonl"
+    last = read_records(Attempt, path)[-1]
+    turns = [{"who": "B, is sure", "says": "Yes\x1b[2J.", "remark": "A dog."}, {"who": "A", "says": "No."}]
+    texts = ["old", "not json", "", json.dumps(turns)]
+    write_records(path, [last.model_copy(update={"attempt": n, "text": text}) for n, text in enumerate(texts)])
+    text = show_scene("t00003-0", build.root)
+    assert "t00003-0 (train)  refused: none of 4 attempts was accepted" in text
+    assert "reasons: names_the_sound 4" in text
+    assert "wave 4, candidate 1" in text and "names_the_sound: turn 3: dog" in text
+    assert "    B: Yes\N{REPLACEMENT CHARACTER}[2J. A dog.\n    A: No." in text
+    assert "not json" in text and "(no text)" in text and "old" not in text, "the last three"
+
+
+def test_a_scene_without_attempts_is_not_called_refused(build: Any) -> None:
+    (build.root / "data/dialogues/attempts.jsonl").unlink()
+    assert "no dialogue was written yet" in show_scene("t00003-0", build.root)
+
+
+@pytest.mark.parametrize(
+    ("text", "turns"),
+    [
+        ("[]", None),
+        ("[1]", None),
+        ('"a"', None),
+        ("{", None),
+        ('{"turns":[{"speaker":"A","text":"x"}]}', [("A", "", "x")]),
+        ('[{"who":"B, jokes","says":" x ","parts":["y",{"z":"z"}],"n":1}]', [("B", "jokes", "x y z")]),
+    ],
+)
+def test_any_text_of_an_attempt_is_read_or_left_as_it_is(text: str, turns: object) -> None:
+    assert read_turns(text) == turns
+
+
+def test_the_attempt_that_came_furthest(build: Any) -> None:
+    scene = read_inputs(build.root).allocated[-1]
+    last = read_inputs(build.root).attempts[-1]
+
+    def judged(similarity: float, *labels: str) -> Attempt:
+        verdicts = [{"event": n, "sound": "x", "label": label, "scores": {}} for n, label in enumerate(labels)]
+        record = last.to_json() | {"verdicts": verdicts, "topic_similarity": similarity}
+        return Attempt.parse(record, "test")
+
+    one = scene.events[0].reaction
+    wrong = next(label for label in ("pivot", "ambient") if label != one)
+    some = [judged(0.3, one), judged(0.9, wrong), judged(0.2, one), last, last.model_copy(update={"text": " "})]
+    assert best_attempt(some, scene) is some[0]
+    assert best_attempt(some[3:], scene) is some[3]
 
 
 def test_the_picture_is_to_scale(build: Any, sounds: dict[str, str]) -> None:
@@ -69,6 +145,14 @@ def test_the_picture_is_to_scale(build: Any, sounds: dict[str, str]) -> None:
         assert all(float(box.x) >= LEFT and float(box.x) + float(box.width) <= LEFT + WIDTH + 0.01 for box in boxes)
         assert sum(map(len, picture.words.values())) == len(scene.words)
         assert len(picture.ticks) <= 16
+
+
+@pytest.mark.parametrize(
+    ("samples", "text"),
+    [(0, "0.0 s"), (1_861_020, "42.2 s"), (59.97 * 44_100, "1 min 0.0 s"), (5_613_930, "2 min 7.3 s")],
+)
+def test_a_length_has_its_unit(samples: float, text: str) -> None:
+    assert duration(int(samples)) == text
 
 
 @given(st.integers(0, 10**9))
@@ -91,15 +175,7 @@ def test_metrics_become_rows_whatever_their_shape() -> None:
 
 
 def test_a_scene_that_could_not_be_spoken_says_so(build: Any) -> None:
-    failed = SceneSpeech(
-        scene_id="t00003-0",
-        split="train",
-        path="",
-        pcm_sha256=None,
-        voices=("a", "b"),
-        utterances=(),
-        failure="turn 2 stays above the word error rate",
-    )
+    failed = unspoken("t00003-0")
     write_records(build.root / "data/speech/speech.jsonl", [failed])
     (row,) = unfinished(read_inputs(build.root))
     assert (row.scene_id, row.stage, row.detail) == ("t00003-0", "speech", failed.failure)

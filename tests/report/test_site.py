@@ -53,13 +53,14 @@ class Links(HTMLParser):
 
 @pytest.fixture
 def site(build: Any, sounds: dict[str, str], places: dict[str, str]) -> Path:
-    assert write_site(read_inputs(build.root), sounds, places, 60, build.root / "report") == 3
+    assert write_site(read_inputs(build.root), sounds, places, 60, 1, build.root / "report") == 3
     return build.root / "report"
 
 
 def test_every_link_leads_to_a_file_of_the_repository(site: Path) -> None:
     pages = [site / "index.html", *(site / "scenes").iterdir()]
     assert len(pages) == 4
+    pages.append(site / "words.html")
     optional = {"attempts.jsonl", "ATTRIBUTION.csv"}
     for page in pages:
         parsed = Links(page)
@@ -101,7 +102,7 @@ def test_what_a_model_wrote_is_never_markup(build: Any, sounds: dict[str, str], 
     words = (first.words[0].model_copy(update={"word": "</span><script>1</script>"}), *first.words[1:])
     scenes = [first.model_copy(update={"topic": evil, "words": words, "roles": (evil, evil)}), *build.scenes[1:]]
     write_records(build.root / "data/scenes/scenes.jsonl", scenes)
-    write_site(read_inputs(build.root), sounds, places, 60, build.root / "report")
+    write_site(read_inputs(build.root), sounds, places, 60, 1, build.root / "report")
     index = build.root / "report/index.html"
     page = build.root / "report/scenes/t00000-0.html"
     assert Links(index).scripts == 0
@@ -118,17 +119,22 @@ def test_a_build_that_did_not_come_far_says_what_is_missing(
     for path in ("metrics", "data/bench", "data/dialogues", "data/allocation", "data/sounds"):
         shutil.rmtree(build.root / path)
     (build.root / "data/timelines.jsonl").unlink()
+    (build.root / "data/calibration.json").unlink()
     inputs = read_inputs(build.root)
-    assert len(inputs.missing) == 10
-    write_site(inputs, sounds, places, 60, build.root / "report")
+    assert len(inputs.missing) == 13
+    write_site(inputs, sounds, places, 60, 1, build.root / "report")
     text = Links(build.root / "report/index.html").text
     for what in ("The benchmark", "The allocation", "The record of attempts", "The bank of sounds", "Any metrics file"):
         assert f"{what} is not there yet" in text
+    words = Links(build.root / "report/words.html").text
+    for what in ("The record of acceptance", "The record of attempts", "The variety of words", "An accepted dialogue"):
+        assert f"{what} is not there yet" in words
+    assert "metrics/calibration.json is not there yet" in words
 
 
 def test_no_scene_at_all_still_gives_a_page(build: Any, sounds: dict[str, str], places: dict[str, str]) -> None:
     write_jsonl(build.root / "data/scenes/scenes.jsonl", [])
-    assert write_site(read_inputs(build.root), sounds, places, 60, build.root / "report") == 0
+    assert write_site(read_inputs(build.root), sounds, places, 60, 1, build.root / "report") == 0
     assert "0 of 4 scenes finished" in Links(build.root / "report/index.html").text
 
 
@@ -143,7 +149,7 @@ def test_a_damaged_input_is_an_error_with_its_name(build: Any) -> None:
 
 def test_the_same_build_gives_the_same_bytes(build: Any, sounds: dict[str, str], places: dict[str, str]) -> None:
     def bytes_of() -> dict[str, bytes]:
-        write_site(read_inputs(build.root), sounds, places, 60, build.root / "report")
+        write_site(read_inputs(build.root), sounds, places, 60, 1, build.root / "report")
         return {p.name: p.read_bytes() for p in sorted((build.root / "report").rglob("*")) if p.is_file()}
 
     first = bytes_of()
@@ -152,7 +158,7 @@ def test_the_same_build_gives_the_same_bytes(build: Any, sounds: dict[str, str],
 
 
 def test_only_so_many_scenes_get_a_page(build: Any, sounds: dict[str, str], places: dict[str, str]) -> None:
-    assert write_site(read_inputs(build.root), sounds, places, 2, build.root / "report") == 2
+    assert write_site(read_inputs(build.root), sounds, places, 2, 1, build.root / "report") == 2
     assert "2 of 3 scenes have a page" in Links(build.root / "report/index.html").text
     assert [scene.scene_id for scene in spread(build.scenes, 2)] == ["t00000-0", "t00001-0"]
 
