@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cares import __version__
+from cares.commands import show
 from cares.core.errors import CaresError
 from cares.core.stage import run_stage
 
@@ -20,6 +21,7 @@ probes_app = typer.Typer(no_args_is_help=True, help="The labelled probes that ev
 app.add_typer(models_app, name="models")
 app.add_typer(sounds_app, name="sounds")
 app.add_typer(probes_app, name="probes")
+show.register(app)
 
 
 class BackendName(StrEnum):
@@ -50,15 +52,6 @@ def allocate(
     allocation = allocate_with(scenes, per_template, seed, bank)
     write_allocation(out, allocation)
     print(f"allocate: {scenes} scenes in {len(allocation.templates)} templates, in {out}")
-
-
-@app.command()
-def show(scene_id: Annotated[str, typer.Argument(help="Such as t00003-0.")]) -> None:
-    """Print a finished scene: who, where, what is said, and every sound with its label and time."""
-    from cares.core.paths import repo_root
-    from cares.report.show import show_scene
-
-    print(show_scene(scene_id, repo_root()))
 
 
 @app.command()
