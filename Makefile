@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE = 1
 export DVC_NO_ANALYTICS = 1
 
-.PHONY: help preflight repro test lint unit pipeline env weights bench clean
+.PHONY: help params preflight repro test lint unit pipeline env weights bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
 	@rm -f $(VENV)/.installed-*
 	@touch $(STAMP)
 	@echo "environment: $(VENV) is ready ($(PROFILE))"
+
+params: env ## write params.yaml from conf/ (PROFILES='models=laptop size=small' for others)
+	@cares params $(PROFILES)
 
 weights: env ## fetch, check and convert the models that params.yaml names
 	@cares models fetch

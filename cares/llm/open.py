@@ -1,4 +1,4 @@
-"""The one way to a language model: in this process, or a server where CARES_LLM_URL names one."""
+"""The one way to a language model: in this process, or a server where CARES_LLM_URL names one or more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 from cares.llm.params import LlmParams
-from cares.llm.types import LanguageModel
+from cares.llm.types import LanguageModel, LlmError
 
 
 def model_identity(model_id: str, params: LlmParams) -> str:
@@ -27,17 +27,16 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
     """Open a language model and close it at the end.
 
     With CARES_LLM_URL set, it is the model that this OpenAI-compatible server offers as `model_id`; its answers are not
-    promised to be the same again. Else vLLM runs the registered weights in this process.
+    promised to be the same again. Several addresses, with commas between them, are asked in turn who offers it: so each
+    role can have a server of its own. Else vLLM runs the registered weights in this process.
 
     Raises:
-        LlmError: the model cannot be started or reached.
+        LlmError: the model cannot be started or reached, or no server offers it.
     """
-    url = os.environ.get("CARES_LLM_URL")
+    addresses = os.environ.get("CARES_LLM_URL")
     model: LanguageModel
-    if url:
-        from cares.llm.server import ServerModel
-
-        model = ServerModel(model_id, url, os.environ.get("CARES_LLM_KEY"))
+    if addresses:
+        model = _served(model_id, addresses)
     else:
         from cares.llm.inprocess import InProcessModel
 
@@ -48,3 +47,15 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
         yield model
     finally:
         model.close()
+
+
+def _served(model_id: str, addresses: str) -> LanguageModel:
+    from cares.llm.server import NotOfferedError, ServerModel
+
+    refusals = []
+    for url in filter(None, (address.strip() for address in addresses.split(","))):
+        try:
+            return ServerModel(model_id, url, os.environ.get("CARES_LLM_KEY"))
+        except NotOfferedError as error:
+            refusals.append(str(error))
+    raise LlmError("; ".join(refusals) or "CARES_LLM_URL names no server")

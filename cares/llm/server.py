@@ -8,7 +8,6 @@ key, an unknown model, and a request that the server calls wrong. The key goes i
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, TypeVar
@@ -21,6 +20,8 @@ from cares.core.canonical import digest
 from cares.core.errors import InputError
 from cares.core.executor import progress
 from cares.llm.types import ChatAnswer, ChatRequest, LlmError, failed
+from cares.llm.wire import chat_answer, chat_body
+from cares.models.registry import load_registry
 
 TRY_AGAIN = frozenset({408, 409, 425, 429})
 REQUEST_AT_FAULT = frozenset({400, 413, 422})
@@ -53,6 +54,10 @@ PATIENCE = Patience()
 T = TypeVar("T")
 
 
+class NotOfferedError(LlmError):
+    """The server answers, but it does not offer the model."""
+
+
 class _Passing(Exception):
     """A failure that may pass; `pause_s` is what the server asked for."""
 
@@ -62,8 +67,9 @@ class _Passing(Exception):
 
 
 def server_digest(model_id: str) -> str:
-    """What an item's key says of a served model: its name, that it was served, and nothing of where."""
-    return digest({"model": model_id, "way": "server"})
+    """What an item's key says of a served model: its name, the revision that the registry asks for, not where it is."""
+    known = load_registry().get(model_id)
+    return digest({"model": model_id, "revision": known.revision if known else "", "way": "server"})
 
 
 class ServerModel:
@@ -77,7 +83,7 @@ class ServerModel:
 
     Raises:
         InputError: the address is not an http address, or the key cannot stand in a header.
-        LlmError: the server cannot be reached or does not offer the model.
+        LlmError: the server cannot be reached, or (NotOfferedError) does not offer the model.
     """
 
     promised = False
@@ -143,15 +149,17 @@ class ServerModel:
         entries = body.get("data") if isinstance(body, dict) else None
         offered = [str(entry.get("id")) for entry in entries or [] if isinstance(entry, dict)]
         if self.name not in offered:
-            raise LlmError(f"{self._at}: offers {', '.join(offered) or 'no model'}, not {self.name!r} of params.yaml")
+            raise NotOfferedError(
+                f"{self._at}: offers {', '.join(offered) or 'no model'}, not {self.name!r} of params.yaml"
+            )
 
     async def _one(self, client: httpx.AsyncClient, request: ChatRequest) -> ChatAnswer:
-        status, body = await self._send(client, "POST", "chat/completions", _body(self.name, request))
+        status, body = await self._send(client, "POST", "chat/completions", chat_body(self.name, request))
         if status in REQUEST_AT_FAULT:
             return failed(f"status {status}: {self._reason(body)}")
         if status != 200:
             raise self._refused(status, body, f"the model {self.name!r}")
-        return _answer(body, request)
+        return chat_answer(body, request)
 
     def _refused(self, status: int, body: Any, asked: str) -> LlmError:
         hint = ""
@@ -215,63 +223,6 @@ class ServerModel:
         return float(
             min(self._patience.first_pause_s * 2 ** (state.attempt_number - 1), self._patience.longest_pause_s)
         )
-
-
-def _body(model_id: str, request: ChatRequest) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "model": model_id,
-        "messages": [message.to_json() for message in request.messages],
-        "seed": request.seed,
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-    }
-    if request.min_p > 0:
-        body["min_p"] = request.min_p  # vLLM and llama.cpp know it; it is sent only where a family asks for it
-    for name in ("presence_penalty", "frequency_penalty"):
-        if value := getattr(request, name):
-            body[name] = value
-    schema = request.json_schema
-    if request.choices is not None:
-        # not every server knows a list of choices, all that know schemas know this
-        answer = {"type": "string", "enum": list(request.choices)}
-        schema = {
-            "type": "object",
-            "properties": {"answer": answer},
-            "required": ["answer"],
-            "additionalProperties": False,
-        }
-    if schema is not None:
-        form = {"name": "answer", "strict": True, "schema": schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": form}
-    return body
-
-
-def _answer(body: Any, request: ChatRequest) -> ChatAnswer:
-    try:
-        choice, usage = body["choices"][0], body.get("usage") or {}
-        text, reason = choice["message"]["content"] or "", choice["finish_reason"]
-        prompt_tokens, completion_tokens = (
-            max(0, int(usage.get(f"{of}_tokens", 0))) for of in ("prompt", "completion")
-        )
-        text.encode()
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        # among them UnicodeEncodeError: half of a surrogate pair cannot be kept in any file
-        return failed(f"an answer without text: {type(error).__name__} {error}")
-    if reason not in ("stop", "length"):
-        return failed(f"the server ended the request: {reason}", prompt_tokens)
-    if request.choices is not None:
-        text = _chosen(text)
-    return ChatAnswer(text=text, finish_reason=reason, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
-
-
-def _chosen(text: str) -> str:
-    """The choice inside its JSON object; the raw text if the server did not keep to the schema."""
-    try:
-        value = json.loads(text)["answer"]
-    except (ValueError, KeyError, TypeError):
-        return text
-    return value if isinstance(value, str) else text
 
 
 def _json(response: httpx.Response) -> Any:

@@ -59,7 +59,7 @@ class StoredWaves:
         key = item_key(
             wave=[request.to_json() for request in wave],
             model=model_identity(self.model_id, self._params),
-            code=source_digest("cares.llm.inprocess", "cares.llm.server", "cares.llm.types"),
+            code=source_digest("cares.llm.inprocess", "cares.llm.server", "cares.llm.types", "cares.llm.wire"),
         )
         if (kept := self._store.get(key)) is not None:
             return [ChatAnswer.parse(value, self._store.path(key)) for value in kept.value]

@@ -25,7 +25,7 @@ from cares.core.record import Record
 from cares.core.store import source_digest
 from cares.models.convert import convert
 from cares.models.fetch import CHUNK, fetch_files
-from cares.models.registry import registered
+from cares.models.registry import load_registry, registered
 from cares.models.schema import Model, ReadyFile, ReadyModel
 
 RECORD = ".cares.json"
@@ -49,11 +49,14 @@ def ensure(model_id: str) -> Path:
     Two processes that ask at once wait for each other.
 
     Raises:
-        InputError: the registry has no such model.
+        InputError: the registry has no such model, or it is only served.
         WeightError: a source's file has the wrong hash.
         CaresError: no source has a file, the disk is too small, or the conversion failed.
     """
     model = registered(model_id)
+    if model.served:
+        hint = f"Serve {model.repository} at {model.revision[:12]} and name the server in CARES_LLM_URL"
+        raise InputError("registry.yaml", f"models.{model_id}", "served", "a model whose files are registered", hint)
     folder = _folder(model_id, model)
     if _is_untouched(folder):
         return folder
@@ -82,11 +85,23 @@ def ready_model(model_id: str) -> ReadyModel:
 
 
 def served_model(model_id: str) -> ReadyModel:
-    """The entry of a language model that a server offers: its files are not ours, so it has none."""
+    """The entry of a language model that a server offers: its files are not ours, so it has none.
+
+    Repository and revision are what the registry asks for; whether the server keeps to them, only its keeper can say.
+    """
+    known = load_registry().get(model_id)
     return ReadyModel(
-        id=model_id, name=model_id, kind="llm", licence="", host="server", repository="", revision="", convert="none",
-        official=(), ready=(),
-    )  # fmt: skip
+        id=model_id,
+        name=known.name if known else model_id,
+        kind="llm",
+        licence=known.licence if known else "",
+        host="server",
+        repository=known.repository if known else "",
+        revision=known.revision if known else "",
+        convert="none",
+        official=(),
+        ready=(),
+    )
 
 
 def model_digest(model_id: str) -> str:
@@ -97,7 +112,7 @@ def model_digest(model_id: str) -> str:
 def disk_need(model_id: str) -> int:
     """Bytes that making the model's folder needs at its peak; 0 when the folder is there."""
     model = registered(model_id)
-    if _folder(model_id, model).is_dir():
+    if model.served or _folder(model_id, model).is_dir():
         return 0
     official = sum(file.size for file in model.files)
     return official if model.convert == "none" else official + model.ready_bytes

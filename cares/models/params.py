@@ -9,20 +9,28 @@ from pydantic import Field, model_validator
 from cares.core.errors import InputError
 from cares.core.record import Record
 from cares.models.registry import registered
-from cares.models.schema import Kind, ModelId
+from cares.models.schema import Family, Kind, ModelId
 
 
 class ModelsParams(Record):
     """Models by role.
 
     Attributes:
-        writer: writes topics and dialogues, and answers for the text-only systems.
+        topics: writes topics; null when the writer does.
+        writer: writes dialogues, and answers for the text-only systems.
+        writer_family: family of the writer; needed when the registry does not know it, as with a served model.
+        judge: language model of the evaluators `llm` and `both`; null when there is none.
+        judge_family: family of the judge, as with the writer.
         encoder: sentence encoder of the evaluators.
         tts: engines that speak, each with its voices.
         asr: hears and aligns.
     """
 
+    topics: Annotated[str, Field(min_length=1)] | None = None
     writer: Annotated[str, Field(min_length=1)]
+    writer_family: Family | None = None
+    judge: Annotated[str, Field(min_length=1)] | None = None
+    judge_family: Family | None = None
     encoder: ModelId
     tts: Annotated[tuple[ModelId, ...], Field(min_length=1)]
     asr: ModelId
@@ -31,24 +39,45 @@ class ModelsParams(Record):
     def _each_once(self) -> Self:
         if len(set(self.tts)) != len(self.tts):
             raise ValueError("a model occurs twice in tts")
+        if self.judge is None and self.judge_family is not None:
+            raise ValueError("judge_family needs a judge")
         return self
+
+    @property
+    def topic_writer(self) -> str:
+        """Who writes topics."""
+        return self.topics or self.writer
+
+    @property
+    def language_models(self) -> tuple[str, ...]:
+        """Who writes topics and dialogues and who judges, each once: what a server may offer."""
+        return tuple(dict.fromkeys(name for name in (self.topic_writer, self.writer, self.judge) if name is not None))
 
     def ids(self) -> tuple[str, ...]:
         """All models, each once, in the order of the roles."""
-        return self.writer, self.encoder, *self.tts, self.asr
+        return *self.language_models, self.encoder, *self.tts, self.asr
 
     def check(self, file: object, writer_is_served: bool) -> None:
         """InputError unless every model is registered and of the kind that its role needs.
 
-        A writer that a server offers (CARES_LLM_URL) need not be registered.
+        Language models that a server offers (CARES_LLM_URL) need not be registered.
         """
+        asked: list[tuple[str, str, Kind]] = [("writer", self.writer, "llm")]
+        if self.topics is not None:
+            asked.append(("topics", self.topics, "llm"))
+        if self.judge is not None:
+            asked.append(("judge", self.judge, "llm"))
         roles: list[tuple[str, str, Kind]] = [
-            *(() if writer_is_served else (("writer", self.writer, "llm"),)),
+            *(() if writer_is_served else asked),
             ("encoder", self.encoder, "encoder"),
             *((f"tts.{place}", model_id, "tts") for place, model_id in enumerate(self.tts)),
             ("asr", self.asr, "asr"),
         ]
         for role, model_id, kind in roles:
-            found = registered(model_id).kind
-            if found != kind:
-                raise InputError(file, f"models.{role}", model_id, f"a model of kind {kind}, this is of kind {found}")
+            model = registered(model_id)
+            if model.kind != kind:
+                expected = f"a model of kind {kind}, this is of kind {model.kind}"
+                raise InputError(file, f"models.{role}", model_id, expected)
+            if model.served:
+                hint = f"Serve {model.repository} at {model.revision} (docs/full-scale.md)"
+                raise InputError(file, f"models.{role}", model_id, "the server that offers it in CARES_LLM_URL", hint)

@@ -12,6 +12,7 @@ from cares.core.record import Record
 Kind = Literal["llm", "tts", "asr", "encoder"]
 Conversion = Literal["none", "gguf", "whisper-ct2"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Family = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 ModelId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 
 
@@ -49,20 +50,33 @@ class WeightFile(Record):
 
 
 class Model(Record):
-    """One entry of registry.yaml. `ready_bytes` is about what the ready folder takes on disk."""
+    """One entry of registry.yaml.
+
+    `ready_bytes` is about what the ready folder takes on disk. `family` is what models of one maker and kind share,
+    such as "qwen2.5", whatever their size or fine-tuning: who writes and who judges should differ in it. The files of a
+    model that is `served` are not registered: a server offers it (CARES_LLM_URL), started by its keeper at `revision`.
+    `note` says what of the entry could not be checked.
+    """
 
     name: Annotated[str, Field(min_length=1)]
     kind: Kind
+    family: Family | None = None
     licence: Annotated[str, Field(min_length=1)]
     host: Literal["huggingface", "github-release"]
     repository: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
     revision: Annotated[str, Field(min_length=1)]
     convert: Conversion = "none"
     ready_bytes: Annotated[int, Field(gt=0)]
-    files: Annotated[tuple[WeightFile, ...], Field(min_length=1)]
+    served: bool = False
+    note: str = ""
+    files: tuple[WeightFile, ...] = ()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.served == bool(self.files):
+            raise ValueError("a model has files, or it is served and has none")
+        if self.served and self.kind != "llm":
+            raise ValueError("only language models are served")
         names = [file.name for file in self.files]
         if len(set(names)) != len(names):
             raise ValueError("a file name occurs twice")
