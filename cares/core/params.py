@@ -34,14 +34,7 @@ class Params:
 
     def __init__(self, path: Path = Path("params.yaml")) -> None:
         self.path = path
-        try:
-            data = yaml.load(path.read_text(encoding="utf-8"), _UniqueKeyLoader)
-        except FileNotFoundError:
-            raise InputError(path, "", "no such file", "the parameters of the pipeline") from None
-        except UnicodeDecodeError as error:
-            raise InputError(path, f"byte {error.start}", error.object[error.start], "UTF-8 text") from None
-        except yaml.YAMLError as error:
-            raise InputError(path, "", str(error).replace("\n", " "), "valid YAML") from None
+        data = _load(path, "the parameters of the pipeline")
         if not isinstance(data, dict):
             raise InputError(path, "", data, "a mapping of sections")
         for name in data:
@@ -83,11 +76,19 @@ _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG,
 
 def read_yaml(path: Path) -> object:
     """Any other YAML file of the project, with the same strictness about repeated keys."""
+    return _load(path, "a YAML file")
+
+
+def _load(path: Path, expected: str) -> object:
     try:
         return yaml.load(path.read_text(encoding="utf-8"), _UniqueKeyLoader)
     except FileNotFoundError:
-        raise InputError(path, "", "no such file", "a YAML file") from None
+        raise InputError(path, "", "no such file", expected) from None
     except UnicodeDecodeError as error:
         raise InputError(path, f"byte {error.start}", error.object[error.start], "UTF-8 text") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise InputError(path, where, error.problem or error.context, "valid YAML") from None
     except yaml.YAMLError as error:
         raise InputError(path, "", str(error).replace("\n", " "), "valid YAML") from None

@@ -36,7 +36,13 @@ def best_attempt(attempts: Sequence[Attempt], scene: Scene) -> Attempt:
 
 
 def read_turns(text: str) -> list[WrittenTurn] | None:
-    """The turns of an attempt's text; None when it is not a list of turns, and is to be shown as it is."""
+    """The turns of an attempt's text; None when it is not a list of turns, and is to be shown as it is.
+
+    A list of turns is one in JSON, or lines that begin with "A: " or "B: ", as a repaired attempt has them.
+    """
+    lines = text.splitlines()
+    if lines and all(line.startswith(("A: ", "B: ")) for line in lines):
+        return [WrittenTurn(line[0], "", line[3:]) for line in lines]
     try:
         value: Json = json.loads(text)
     except ValueError:

