@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from cares import __version__
-from cares.commands import show
-from cares.core.errors import CaresError
+from cares.commands import doctor, show
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -21,6 +20,7 @@ probes_app = typer.Typer(no_args_is_help=True, help="The labelled probes that ev
 app.add_typer(models_app, name="models")
 app.add_typer(sounds_app, name="sounds")
 app.add_typer(probes_app, name="probes")
+doctor.register(app)
 show.register(app)
 
 
@@ -100,17 +100,6 @@ def check() -> None:
     from cares.repro.check import check_inputs
 
     print(f"check: params.yaml ({check_inputs(repo_root())} sections) and the catalog are as they should be")
-
-
-@app.command()
-def doctor() -> None:
-    """Print what this machine is and what is installed; exit status 1 when finished scenes are missing or damaged."""
-    from cares.core.paths import repo_root
-    from cares.repro.doctor import damaged_scenes, describe
-
-    print(describe(repo_root()))
-    if damaged := damaged_scenes(repo_root()):
-        raise CaresError(f"data/scenes: {', '.join(damaged)}; get them back with: dvc checkout --force data/scenes")
 
 
 @app.command()
