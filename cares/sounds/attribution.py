@@ -10,9 +10,9 @@ from pathlib import Path
 from cares.core.atomic import write_bytes
 from cares.core.errors import InputError
 from cares.records.bank import Take
+from cares.sounds.licences import LICENCES
 
 ATTRIBUTION = "ATTRIBUTION.csv"
-LICENCES = ("CC0-1.0", "CC-BY-3.0", "CC-BY-4.0")
 _FIELDS = ("take_id", "path", "source", "licence", "author", "url", "edits", "pcm_sha256")
 
 

@@ -1,23 +1,29 @@
-"""What makes a take unusable, each with a named reason."""
+"""What makes a take unusable, each with a named reason, and the figures of the quality report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cares.core.pcm import SAMPLE_RATE
 from cares.sounds.signal import Signal, decibels
 
-Reason = Literal["empty", "not_finite", "beyond_full_scale", "silent", "clipped", "dc_offset", "length", "late_onset"]
+Reason = Literal[
+    "unreadable", "empty", "not_finite", "beyond_full_scale", "silent", "clipped", "dc_offset", "length", "late_onset",
+    "out_of_phase",
+]  # fmt: skip
 
 QUIETEST_DBFS = -60.0
 ONSET_S = 0.050
+ONSET_DB = -40.0
+LOSSY_PEAK = 1.25
 _CLIP_LEVEL = 0.999
 _CLIP_RUN = 4
 _DC_LIMIT = 0.005
-_ONSET_DB = -40.0
+_CANCELLED_DB = -15.0
 
 
 class Fault(NamedTuple):
@@ -31,6 +37,24 @@ class Fault(NamedTuple):
         return f"{self.reason} ({self.measured}, expected {self.expected})"
 
 
+class UnusableError(Exception):
+    """A recording that cannot become a take, with all faults that were found."""
+
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__(*faults)
+        self.faults = faults
+
+
+class Figures(NamedTuple):
+    """A usable take as it came from its source: levels in dBFS, mean of the samples, time to the onset, length."""
+
+    peak_dbfs: float
+    rms_dbfs: float
+    dc_offset: float
+    onset_ms: float
+    seconds: float
+
+
 def faults(signal: Signal, shortest: int, longest: int) -> tuple[Fault, ...]:
     """All faults of a take as it came from its source, before its level is set; none when it is usable.
 
@@ -38,12 +62,49 @@ def faults(signal: Signal, shortest: int, longest: int) -> tuple[Fault, ...]:
         signal: float64 [T] at 44.1 kHz, full scale 1.0.
         shortest, longest: the lengths allowed, in samples.
     """
+    return _impossible(signal) or tuple(_faults(signal, shortest, longest))
+
+
+def recording_faults(channels: NDArray[np.float64], lossy: bool) -> tuple[Fault, ...]:
+    """Faults that only the file as it was shows, before resampling smooths them: float64 [T, C], full scale 1.0.
+
+    A `lossy` decoder passes full scale where the original came near it; that is a fault only beyond 2 dB.
+    """
+    if found := _impossible(channels):
+        return found
+    return tuple(_recording_faults(channels, LOSSY_PEAK if lossy else 1.0))
+
+
+def measure(signal: Signal) -> Figures:
+    """Figures of float64 [T] at 44.1 kHz, rounded so that they are the same on every machine."""
+    peak = float(np.abs(signal).max())
+    return Figures(
+        peak_dbfs=round(decibels(peak), 2),
+        rms_dbfs=round(decibels(float(np.sqrt(np.square(signal).mean()))), 2),
+        dc_offset=round(float(signal.mean()), 5),
+        onset_ms=round(onset(signal) * 1000 / SAMPLE_RATE, 1),
+        seconds=round(len(signal) / SAMPLE_RATE, 4),
+    )
+
+
+def onset(signal: Signal) -> int:
+    """The first sample within 40 dB of the peak of float64 [T]."""
+    size = np.abs(signal)
+    return int(np.argmax(size >= float(size.max()) * 10 ** (ONSET_DB / 20)))
+
+
+def reasons(found: Sequence[Fault]) -> tuple[str, ...]:
+    """The named reasons, each once, in order."""
+    return tuple(dict.fromkeys(fault.reason for fault in found))
+
+
+def _impossible(signal: NDArray[np.float64]) -> tuple[Fault, ...]:
     if len(signal) == 0:
         return (Fault("empty", "no sample", "a sound"),)
     if not np.isfinite(signal).all():
         count = int((~np.isfinite(signal)).sum())
         return (Fault("not_finite", f"{count} samples are NaN or infinite", "finite numbers"),)
-    return tuple(_faults(signal, shortest, longest))
+    return ()
 
 
 def _faults(signal: Signal, shortest: int, longest: int) -> Iterator[Fault]:
@@ -56,20 +117,50 @@ def _faults(signal: Signal, shortest: int, longest: int) -> Iterator[Fault]:
             f"{shortest / SAMPLE_RATE:.3f} to {longest / SAMPLE_RATE:.3f} s",
         )
     if decibels(peak) < QUIETEST_DBFS:
-        yield Fault("silent", f"peak {decibels(peak):.1f} dBFS", f"at least {QUIETEST_DBFS:g} dBFS")
+        yield _silent(peak)
         return
-    if peak > 1.0:
-        yield Fault("beyond_full_scale", f"peak {peak:.3f}", "at most 1.0")
+    yield from _at_full_scale(size, peak, 1.0)
+    yield from _offset(signal)
+    first = onset(signal)
+    if first > ONSET_S * SAMPLE_RATE:
+        yield Fault("late_onset", f"{first / SAMPLE_RATE:.3f} s", f"within {ONSET_S:g} s")
+
+
+def _recording_faults(channels: NDArray[np.float64], limit: float) -> Iterator[Fault]:
+    peak = float(np.abs(channels).max())
+    if decibels(peak) < QUIETEST_DBFS:
+        yield _silent(peak)
+        return
+    found: dict[Reason, Fault] = {}
+    for channel in channels.T:
+        size = np.abs(channel)
+        for fault in (*_at_full_scale(size, float(size.max()), limit), *_offset(channel)):
+            found.setdefault(fault.reason, fault)
+    yield from found.values()
+    energies = np.square(channels).mean()
+    mixed = np.square(channels.mean(1)).mean()
+    if mixed < energies * 10 ** (_CANCELLED_DB / 10):
+        yield Fault("out_of_phase", "the channels cancel each other", "channels that add up")
+
+
+def _silent(peak: float) -> Fault:
+    return Fault("silent", f"peak {decibels(peak):.1f} dBFS", f"at least {QUIETEST_DBFS:g} dBFS")
+
+
+def _at_full_scale(size: NDArray[np.float64], peak: float, limit: float) -> Iterator[Fault]:
+    if peak > limit:
+        yield Fault("beyond_full_scale", f"peak {peak:.3f}", f"at most {limit}")
     elif (run := _longest_run(size >= _CLIP_LEVEL)) >= _CLIP_RUN:
         yield Fault("clipped", f"{run} samples in a row at full scale", f"fewer than {_CLIP_RUN}")
+
+
+def _offset(signal: NDArray[np.float64]) -> Iterator[Fault]:
     offset = float(signal.mean())
     if abs(offset) > _DC_LIMIT:
         yield Fault("dc_offset", f"{offset:.4f}", f"at most {_DC_LIMIT:g} of full scale")
-    onset = int(np.argmax(size > peak * 10 ** (_ONSET_DB / 20)))
-    if onset > ONSET_S * SAMPLE_RATE:
-        yield Fault("late_onset", f"{onset / SAMPLE_RATE:.3f} s", f"within {ONSET_S:g} s")
 
 
-def _longest_run(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], mask.astype(np.int8), [0]))))
-    return int((edges[1::2] - edges[::2]).max(initial=0))
+def _longest_run(flags: NDArray[Any]) -> int:
+    edges = np.diff(np.concatenate(([0], flags.astype(np.int8), [0])))
+    lengths = np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
+    return int(lengths.max(initial=0))

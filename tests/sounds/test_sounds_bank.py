@@ -18,12 +18,13 @@ from cares.core.store import ItemStore
 from cares.records.bank import Take
 from cares.sounds.attribution import check_provenance
 from cares.sounds.bank import build_bank, plan_takes
-from cares.sounds.coverage import coverage, coverage_text, describe_bank
+from cares.sounds.coverage import coverage, coverage_text, describe_bank, held
 from cares.sounds.params import SoundsParams
 from cares.sounds.procedural.recipes import RecipeBook, load_recipes
 from cares.sounds.procedural.source import ProceduralSource
+from cares.sounds.report import TakeReport
 from cares.sounds.signal import Signal
-from cares.sounds.source import Kind, Provenance, Wanted
+from cares.sounds.source import Ask, Job, Kind, Provenance, Wanted
 
 COUNTS = {"train": 2, "validation": 1, "test": 1}
 PARAMS = SoundsParams.parse(
@@ -46,6 +47,9 @@ class RecordedJob:
     fault: str = ""
     provenance: Provenance = CC0
     origin: str = "recordings.csv"
+    source: str = "recorded"
+    recording: str = "0" * 64
+    code: tuple[str, ...] = ("cares.sounds.quality",)
 
     def inputs(self) -> Json:
         return [*self.wanted, self.fault, self.provenance.licence, self.provenance.author, self.provenance.url]
@@ -68,16 +72,21 @@ class RecordedSource:
     log: Path
     faults: tuple[tuple[str, str], ...] = ()
     provenance: Provenance = CC0
-    recordings: int | None = 4
+    name: str = "recorded"
 
     def offered(self, kind: Kind) -> tuple[str, ...]:
         return ("car_horn", "dog_bark") if kind == "event" else ()
 
-    def capacity(self, kind: Kind, name: str) -> int | None:
-        return self.recordings
-
-    def job(self, wanted: Wanted) -> RecordedJob:
-        return RecordedJob(wanted, self.log, dict(self.faults).get(wanted.take_id, ""), self.provenance)
+    def jobs(self, kind: Kind, name: str, seconds: tuple[float, float], ask: Ask) -> list[Job]:
+        shortest, longest = (round(second * SAMPLE_RATE) for second in seconds)
+        jobs: list[Job] = []
+        for number, split in enumerate(ask.counts[kind].splits()):
+            wanted = Wanted(kind, name, number, split, shortest, longest)
+            origin = f"recordings.csv: {wanted.take_id}"
+            fault = dict(self.faults).get(wanted.take_id, "")
+            if origin not in ask.without:
+                jobs.append(RecordedJob(wanted, self.log, fault, self.provenance, origin))
+        return jobs
 
 
 def build(source: RecordedSource | ProceduralSource, folder: Path, workers: int = 1) -> list[Take]:
@@ -92,13 +101,25 @@ def contents(folder: Path) -> dict[str, str]:
 
 def test_takes_are_planned_by_split_and_never_shared() -> None:
     plan = plan_takes(RecordedSource(Path()), load_catalog(), PARAMS)
-    assert [wanted.take_id for wanted in plan[:4]] == ["car_horn-00", "car_horn-01", "car_horn-02", "car_horn-03"]
-    assert [wanted.split for wanted in plan[:4]] == ["train", "train", "validation", "test"]
-    assert len({wanted.take_id for wanted in plan}) == len(plan) == 8
+    assert [job.wanted.take_id for job in plan[:4]] == ["car_horn-00", "car_horn-01", "car_horn-02", "car_horn-03"]
+    assert [job.wanted.split for job in plan[:4]] == ["train", "train", "validation", "test"]
+    assert len({job.wanted.take_id for job in plan}) == len(plan) == 8
 
 
-def test_a_sound_with_too_few_recordings_is_not_offered() -> None:
-    assert plan_takes(RecordedSource(Path(), recordings=3), load_catalog(), PARAMS) == []
+def test_a_sound_comes_whole_from_the_first_source_that_has_it() -> None:
+    book = load_recipes()
+    few = RecipeBook({name: book.sounds[name] for name in ("dog_bark", "owl_hoot")}, {"beach": book.ambiences["beach"]})
+    sources = [RecordedSource(Path()), ProceduralSource(few, 7)]
+    plan = plan_takes(sources, load_catalog(), PARAMS)
+    from_where = {
+        name: {job.source for job in plan if job.wanted.name == name}
+        for name in ("dog_bark", "owl_hoot", "car_horn", "beach")
+    }
+    assert from_where == {
+        "dog_bark": {"recorded"}, "car_horn": {"recorded"}, "owl_hoot": {"procedural"}, "beach": {"procedural"}
+    }  # fmt: skip
+    swapped = plan_takes(sources[::-1], load_catalog(), PARAMS)
+    assert {job.source for job in swapped if job.wanted.name == "dog_bark"} == {"procedural"}
 
 
 def test_files_agree_with_the_manifest(tmp_path: Path) -> None:
@@ -121,7 +142,9 @@ def test_files_agree_with_the_manifest(tmp_path: Path) -> None:
 )
 def test_an_unusable_take_is_named_and_not_kept(tmp_path: Path, fault: str, reason: str) -> None:
     source = RecordedSource(tmp_path / "log", (("dog_bark-02", fault),))
-    with pytest.raises(CaresError, match=rf"unusable takes \(1\):\n  recordings\.csv: take dog_bark-02: {reason}"):
+    with pytest.raises(
+        CaresError, match=rf"unusable takes \(1\):\n  recordings\.csv: dog_bark-02: take dog_bark-02: {reason}"
+    ):
         build(source, tmp_path)
     with pytest.raises(CaresError, match="dog_bark-02"):
         build(source, tmp_path)
@@ -129,6 +152,22 @@ def test_an_unusable_take_is_named_and_not_kept(tmp_path: Path, fault: str, reas
     assert not (tmp_path / "out" / "takes" / "dog_bark-02.flac").exists()
     made = source.log.read_text(encoding="utf-8").split()
     assert made == [*sorted(set(made), key=made.index), "dog_bark-02"]
+
+
+def test_what_is_refused_can_be_left_out_and_is_reported(tmp_path: Path) -> None:
+    source = RecordedSource(tmp_path / "log", (("dog_bark-02", "nan"), ("dog_bark-00", "silent")))
+    lenient = PARAMS.model_copy(update={"unusable": "leave_out"})
+    store = ItemStore("sounds", tmp_path)
+    takes = build_bank(source, load_catalog(), lenient, tmp_path / "out", store, 1)
+    assert [take.take_id for take in takes if take.name == "dog_bark"] == ["dog_bark-01", "dog_bark-03"]
+    reports = read_records(TakeReport, tmp_path / "out" / "quality.jsonl")
+    assert {(r.take_id, r.reasons) for r in reports if not r.used} == {
+        ("dog_bark-00", ("silent",)), ("dog_bark-02", ("not_finite",))
+    }  # fmt: skip
+    assert [r.take_id for r in reports if r.used] == [take.take_id for take in takes]
+    assert all(r.figures is not None and r.figures.peak_dbfs == -6.02 for r in reports if r.used)
+    assert describe_bank(takes, load_catalog(), reports)["refused"] == {"not_finite": 1, "silent": 1}
+    assert {file.stem for file in (tmp_path / "out" / "takes").iterdir()} == {take.take_id for take in takes}
 
 
 def test_two_takes_of_the_same_sound_are_an_error(tmp_path: Path) -> None:
@@ -175,17 +214,17 @@ def test_the_bytes_depend_on_no_worker(tmp_path: Path) -> None:
     build(ProceduralSource(few, 7), one, workers=1)
     build(ProceduralSource(few, 7), two, workers=2)
     assert contents(one / "out") == contents(two / "out")
-    assert len(contents(one / "out")) == 3 * 4 + 2
+    assert len(contents(one / "out")) == 3 * 4 + 3
     other = tmp_path / "other"
     build(ProceduralSource(few, 8), other)
     differing = {name for name, digest in contents(other / "out").items() if digest != contents(one / "out")[name]}
-    assert len(differing) == 3 * 4 + 2
+    assert len(differing) == 3 * 4 + 3
 
 
 def test_coverage_names_what_is_missing(tmp_path: Path) -> None:
     catalog = load_catalog()
     takes = build(RecordedSource(tmp_path / "log"), tmp_path)
-    covers = {(cover.kind, cover.name): cover for cover in coverage(takes[1:], catalog)}
+    covers = {(cover.kind, cover.name): cover for cover in coverage(held(takes[1:]), catalog)}
     assert len(covers) == len(catalog.sounds) + len(catalog.locations)
     assert covers["event", "dog_bark"].takes == COUNTS
     assert covers["event", "dog_bark"].missing == ()
@@ -196,10 +235,10 @@ def test_coverage_names_what_is_missing(tmp_path: Path) -> None:
 
 def test_the_coverage_is_told_in_words(tmp_path: Path) -> None:
     takes = build(RecordedSource(tmp_path / "log"), tmp_path)
-    text = coverage_text([take for take in takes if take.take_id != "car_horn-03"], load_catalog())
+    text = coverage_text(held(take for take in takes if take.take_id != "car_horn-03"), load_catalog())
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line}
-    assert rows["dog_bark"] == ["shared", "2", "1", "1"]
-    assert rows["car_horn"] == ["shared", "2", "1", "0", "test"]
+    assert rows["dog_bark"] == ["shared", "2", "1", "1", "recorded"]
+    assert rows["car_horn"] == ["shared", "2", "1", "0", "recorded", "test"]
     assert "owl_hoot" not in rows
     assert "owl_hoot" in next(line for line in text.splitlines() if line.startswith("no take, local:"))
     assert "usable in every split: 1 of" in text
@@ -218,7 +257,14 @@ def test_metrics_count_only_what_every_split_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"source": "choir"}, "sounds.source"),
+        ({"source": "choir"}, "sounds.source.0"),
+        ({"source": []}, "sounds.source"),
+        ({"source": ["folder", "folder"]}, "sounds.source"),
+        ({"source": 3}, "sounds.source"),
+        ({"folder": "/abs"}, "sounds.folder"),
+        ({"folder": "../out"}, "sounds.folder"),
+        ({"pins": ""}, "sounds.pins"),
+        ({"unusable": "ignore"}, "sounds.unusable"),
         ({"takes": {**COUNTS, "test": 0}}, "sounds.takes.test"),
         ({"takes": {"train": 3, "validation": 1}}, "sounds.takes.test"),
         ({"takes": {**COUNTS, "dev": 1}}, "sounds.takes.dev"),

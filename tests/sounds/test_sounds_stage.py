@@ -51,6 +51,7 @@ def test_a_run_leaves_takes_manifest_attribution_and_figures(
     assert sorted(path.name for path in (repository / "data/sounds").iterdir()) == [
         "ATTRIBUTION.csv",
         "bank.jsonl",
+        "quality.jsonl",
         "takes",
     ]
     assert len(list((repository / "data/sounds/takes").iterdir())) == 6

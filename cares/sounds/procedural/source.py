@@ -8,12 +8,21 @@ import numpy as np
 import scipy
 
 from cares.core.canonical import Json
+from cares.core.pcm import SAMPLE_RATE
 from cares.sounds.procedural.recipes import RecipeBook, RecipeFile
 from cares.sounds.procedural.render import render
 from cares.sounds.signal import Signal
-from cares.sounds.source import Kind, Provenance, Wanted
+from cares.sounds.source import Ask, Job, Kind, Provenance, Wanted
 
 PROVENANCE = Provenance(source="procedural", licence="CC0-1.0", author="CARES procedural source", url="")
+_CODE = (
+    "cares.core.pcm",
+    "cares.core.rng",
+    "cares.sounds.bank",
+    "cares.sounds.procedural",
+    "cares.sounds.quality",
+    "cares.sounds.signal",
+)
 
 
 @dataclass(frozen=True)
@@ -25,9 +34,24 @@ class ProceduralJob:
     seed: int
 
     @property
+    def source(self) -> str:
+        """Synthesis."""
+        return PROVENANCE.source
+
+    @property
     def origin(self) -> str:
         """The recipe's file."""
         return f"cares/catalog/recipes/{self.entry.file}"
+
+    @property
+    def recording(self) -> str:
+        """None: it is synthesised."""
+        return ""
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """Synthesis and checks."""
+        return _CODE
 
     def inputs(self) -> Json:
         """Recipe, seed, take and versions of the libraries that compute."""
@@ -50,14 +74,19 @@ class ProceduralSource:
 
     book: RecipeBook
     seed: int
+    name: str = "procedural"
 
     def offered(self, kind: Kind) -> tuple[str, ...]:
         """The ids that have a recipe, sorted."""
         return tuple(self._recipes(kind))
 
-    def capacity(self, kind: Kind, name: str) -> None:
-        """No limit."""
-        return
+    def jobs(self, kind: Kind, name: str, seconds: tuple[float, float], ask: Ask) -> list[Job]:
+        """As many takes as asked for, none where there is no recipe: see `SoundSource.jobs`."""
+        if name not in self._recipes(kind):
+            return []
+        shortest, longest = (round(second * SAMPLE_RATE) for second in seconds)
+        splits = ask.counts[kind].splits()
+        return [self.job(Wanted(kind, name, number, split, shortest, longest)) for number, split in enumerate(splits)]
 
     def job(self, wanted: Wanted) -> ProceduralJob:
         """How to make one take; KeyError when no recipe makes it."""
