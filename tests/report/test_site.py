@@ -68,7 +68,9 @@ def test_every_link_leads_to_a_file_of_the_repository(site: Path) -> None:
         for link in parsed.links:
             assert not re.match(r"[a-z]+:|//", link)
             if not link.startswith("#"):
-                target = page.parent / unquote(link)
+                name, _, anchor = link.partition("#")
+                target = page.parent / unquote(name)
+                assert not anchor or f'id="{anchor}"' in target.read_text()
                 assert target.is_file() or target.name in optional, link
 
 
