@@ -76,11 +76,15 @@ def cut_to(texts: Sequence[Text], words: int, random: KeyedRandom) -> list[Line]
     return lines
 
 
-def distinct_at(texts: Sequence[Text], words: int, order: int, seed: int, name: str) -> float | None:
-    """The mean of distinct-n over `DRAWS` keyed draws of `words` words; None when there is no n-gram."""
-    found = [distinct(cut_to(texts, words, KeyedRandom(seed, "distinct", name, draw)), order) for draw in range(DRAWS)]
-    values = [value for value in found if value is not None]
-    return fmean(values) if values else None
+def distinct_at(texts: Sequence[Text], words: int, seed: int, name: str) -> dict[int, float | None]:
+    """distinct-n of each order, the mean over `DRAWS` keyed draws of `words` words; None where there is no n-gram."""
+    found: dict[int, list[float]] = {order: [] for order in ORDERS}
+    for draw in range(DRAWS):
+        lines = cut_to(texts, words, KeyedRandom(seed, "distinct", name, draw))
+        for order, values in found.items():
+            if (value := distinct(lines, order)) is not None:
+                values.append(value)
+    return {order: fmean(values) if values else None for order, values in found.items()}
 
 
 def self_bleu(texts: Sequence[Text], lines: int, seed: int, name: str) -> float | None:
@@ -118,7 +122,7 @@ def diversity(dialogues: Sequence[Dialogue], probes: Sequence[Probe], seed: int)
     lines = min(BLEU_LINES, *(len(_long_lines(texts)) for texts in sets.values()))
     figures: dict[str, dict[str, float | None]] = {}
     for name, texts in sets.items():
-        figures[name] = {f"distinct_{order}": distinct_at(texts, words, order, seed, name) for order in ORDERS}
+        figures[name] = {f"distinct_{order}": value for order, value in distinct_at(texts, words, seed, name).items()}
         figures[name]["self_bleu"] = self_bleu(texts, lines, seed, name)
     ratio = {key: _ratio(value, figures["probes"][key]) for key, value in figures["accepted"].items()}
     rounded = {
