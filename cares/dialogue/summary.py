@@ -13,7 +13,7 @@ from cares.core.atomic import write_bytes
 from cares.core.canonical import Json, dumps, write_json
 from cares.dialogue.diversity import Repeated, diversity, repeated, repetition
 from cares.dialogue.probes import Probe, load_probes
-from cares.dialogue.tallies import by_composition, by_event, cumulated, first_attempts, histories, share
+from cares.dialogue.tallies import by_composition, by_event, cumulated, first_attempts, histories, repairs, share
 from cares.records.scene import REACTIONS, Scene
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def acceptance_metrics(
         "accepted_within": cumulated(found),
         "attempts": len(outcome.attempts),
         "attempts_accepted": share(sum(a.reason == "accepted" for a in outcome.attempts), len(outcome.attempts)),
+        "repairs": repairs(outcome.attempts),
         "reasons": dict(sorted(Counter(attempt.reason for attempt in outcome.attempts).items())),
         "labels": by_event(found, lambda event: event.reaction, REACTIONS),
         "registers": by_event(found, lambda event: event.register_id),

@@ -47,7 +47,7 @@ def histories(attempts: Sequence[Attempt], scenes: Sequence[Scene]) -> list[Hist
 
 def is_repaired(attempt: Attempt) -> bool:
     """Whether single turns were written again."""
-    return bool(getattr(attempt, "repaired_turns", ()))
+    return bool(attempt.repaired_turns)
 
 
 def accepted_first(history: History) -> bool:
@@ -64,6 +64,12 @@ def first_attempts(found: Sequence[History]) -> dict[str, Json]:
         "as_written": share(len(plain), len(tried)),
         "after_repair": share(sum(map(accepted_first, tried)), len(tried)),
     }
+
+
+def repairs(attempts: Sequence[Attempt]) -> dict[str, Json]:
+    """How many repairs were tried, and the share of them that was accepted."""
+    tried = [attempt for attempt in attempts if is_repaired(attempt)]
+    return {"tried": len(tried), "accepted": share(sum(a.reason == "accepted" for a in tried), len(tried))}
 
 
 def by_event(found: Sequence[History], key: Callable[[Event], str], order: Iterable[str] = ()) -> dict[str, Json]:

@@ -73,7 +73,8 @@ class Verdict(Record):
 class Attempt(Record):
     """One attempt, kept whatever became of it: one line of attempts.jsonl.
 
-    `reason` is "accepted", or the name of the first check that refused it; `detail` says where.
+    `reason` is "accepted", or the name of the first check that refused it; `detail` says where. A repair is an attempt's
+    second version: `repaired_turns` were written again, `completion_tokens` count all candidates for them.
     """
 
     scene_id: str
@@ -88,3 +89,4 @@ class Attempt(Record):
     verdicts: tuple[Verdict, ...] = ()
     topic_similarity: float | None = None
     text: str
+    repaired_turns: tuple[int, ...] = ()

@@ -5,14 +5,40 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from dialogue_world import scene
 
 from cares.core.store import ItemStore
-from cares.dialogue import tallies
 from cares.dialogue.summary import acceptance_metrics, write_summary
 from cares.dialogue.timing import TimedWaves
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.dialogue import Attempt, Dialogue, Segment, Turn, Verdict
+from cares.records.scene import REACTIONS, Scene
+
+REGISTERS = {"behavioral": "break_restart", "ambient": "ambient_run_on"}
+
+
+def scene(*events, number=0):
+    """A scene with `events` as (sound, reaction)."""
+    labels = [reaction for _, reaction in events]
+    return Scene.parse(
+        {
+            "scene_id": f"t{number:05d}-0",
+            "template_id": f"t{number:05d}",
+            "split": "train",
+            "location": "home_indoor",
+            "relation": "roommate",
+            "roles": ["roommate", "roommate"],
+            "genders": ["F", "M"],
+            "theme": "moving_house",
+            "n_turns": 10,
+            "composition": {name: labels.count(name) for name in REACTIONS},
+            "events": [
+                {"sound": sound, "reaction": reaction, "register": REGISTERS[reaction], "slot": 2 + 3 * place}
+                for place, (sound, reaction) in enumerate(events)
+            ],
+        },
+        "test",
+    )
+
 
 SCENES = [
     scene(("doorbell_chime", "behavioral"), ("kettle_whistle", "ambient"), number=0),
@@ -91,13 +117,17 @@ def test_a_wave_of_two_candidates_is_two_attempts():
     assert set(within["waves"]) == set("12345678")
 
 
-def test_a_repaired_first_attempt_is_told_from_a_written_one(monkeypatch):
-    first = attempt(1, 0, 0, "accepted", "behavioral")
-    monkeypatch.setattr(tallies, "is_repaired", lambda one: one is first)
-    attempts = (*OUTCOME.attempts, first)
+def test_a_repaired_first_attempt_is_told_from_a_written_one():
+    repaired = {"repaired_turns": (2,)}
+    attempts = (
+        *OUTCOME.attempts,
+        attempt(0, 0, 0, "repeated_line").model_copy(update=repaired),
+        attempt(1, 0, 0, "accepted", "behavioral").model_copy(update=repaired),
+    )
     figures = acceptance_metrics(SimpleNamespace(accepted=(), attempts=attempts, refused=()), SCENES)
     assert figures["first_attempt"] == {"scenes": 3, "as_written": 0.3333, "after_repair": 0.6667}
     assert figures["first_attempt_accepted"] == 0.6667
+    assert figures["repairs"] == {"tried": 2, "accepted": 0.5}
     assert figures["accepted_within"]["candidates"]["1"] == 0.6667, "a repair is no further candidate"
 
 
