@@ -1,0 +1,114 @@
+"""The free writer: one prompt in plain words for a large model, answered by a script with the sounds marked in it.
+
+Nothing forces the decoder here, so the model must keep to the plan by itself; what does not is refused by its reader
+(`cares.dialogue.free_script`), by the same lint and by the same evaluator as what the skeleton writer gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cares.catalog.load import Catalog
+from cares.core.errors import InputError
+from cares.core.params import read_yaml
+from cares.core.rng import KeyedRandom, derived_seed
+from cares.dialogue.free_script import ScriptFault, read_script, runs_on
+from cares.dialogue.lint import Fault, faults
+from cares.dialogue.params import DialoguesParams
+from cares.dialogue.plan import DATA, PIVOT_TURNS
+from cares.dialogue.prompts import render
+from cares.dialogue.writer import Draft, Manners, SkeletonWriter, Writer, Written, answer_fault
+from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
+from cares.records.dialogue import Turn
+from cares.records.scene import Event, Scene
+
+# the lines that show the form in prompts/free_system.jinja: nothing of them may come back
+SHOWN = (
+    "So the plumber says he can only come on the twelfth, which is after Petra's birthday.",
+    "Then we wash the dishes in the bathtub, I have done worse.",
+)
+
+
+class FreeWriter:
+    """Writes dialogues from one prompt; see `cares.dialogue.writer.Writer`.
+
+    Args:
+        catalog: the label space.
+        params: temperature and the like; the lengths in characters are the skeleton's alone.
+        seed: the data set's seed.
+        prompts: the folder of prompts.
+    """
+
+    def __init__(self, catalog: Catalog, params: DialoguesParams, seed: int, prompts: Path) -> None:
+        self._catalog, self._params, self._seed, self._prompts = catalog, params, seed, prompts
+        self._manners = Manners.parse(read_yaml(DATA / "manners.yaml"), DATA / "manners.yaml")
+
+    def draft(self, scene: Scene, topic: str, attempt: int, candidate: int) -> Draft:
+        """See `Writer`."""
+        key = attempt * 100 + candidate
+        draw = KeyedRandom(self._seed, "free", scene.scene_id, key)
+        relation = self._catalog.relations[scene.relation]
+        asked = render(
+            self._prompts / "free_request.jinja",
+            pair=relation.pair,
+            manner=relation.manner,
+            place=self._catalog.locations[scene.location].phrase,
+            topic=topic,
+            people=[{"F": "a woman", "M": "a man"}[gender] for gender in scene.genders],
+            roles=scene.roles,
+            voices=draw.sample(self._manners.voices, 2),
+            stance=draw.choice(self._manners.stances).format(a="A", b="B"),
+            n_turns=scene.n_turns,
+            sounds=[self._told(event, scene, draw) for event in scene.events],
+        )
+        request = ChatRequest(
+            messages=(
+                ChatMessage(role="system", content=render(self._prompts / "free_system.jinja", shown=SHOWN)),
+                ChatMessage(role="user", content=asked),
+            ),
+            seed=derived_seed(self._seed, "free", scene.scene_id, key),
+            max_tokens=self._params.max_tokens,
+            temperature=self._params.temperature,
+            top_p=1.0,
+            min_p=self._params.min_p,
+            presence_penalty=self._params.presence_penalty,
+            frequency_penalty=self._params.frequency_penalty,
+        )
+        return Draft(scene, topic, attempt, candidate, request)
+
+    def _told(self, event: Event, scene: Scene, draw: KeyedRandom) -> Mapping[str, object]:
+        """What the prompt is told of one sound: where it falls and how it is taken up."""
+        sound, register = self._catalog.sounds[event.sound], self._catalog.registers.get(event.register_id)
+        if register is None or register.reaction != event.reaction:
+            raise InputError("scenes.jsonl", "events.register", event.register_id, f"a register of {event.reaction}")
+        return {
+            "id": event.sound,
+            "phrase": sound.phrase,
+            "name": draw.choice(sound.names),
+            "reaction": event.reaction,
+            "description": register.description,
+            "cue": draw.choice(register.cues).format(sound=sound.phrase),
+            "line": event.slot + 1,
+            "last": min(event.slot + PIVOT_TURNS, scene.n_turns),
+            "speaker": "AB"[event.slot % 2],
+        }
+
+    def read(self, draft: Draft, answer: ChatAnswer) -> Written:
+        """See `Writer`."""
+        if fault := answer_fault(answer):
+            endless = fault.reason == "too_long" and runs_on(answer.text)
+            return Written((), Fault("endless_repetition", fault.detail) if endless else fault)
+        try:
+            turns: tuple[Turn, ...] = read_script(answer.text, draft.scene)
+        except ScriptFault as refusal:
+            return Written((), Fault(refusal.reason, str(refusal)))
+        found = tuple(faults(turns, draft.scene, self._catalog, SHOWN))
+        return Written(turns, found[0] if found else None, found)
+
+
+def make_writer(catalog: Catalog, params: DialoguesParams, seed: int, prompts: Path) -> Writer:
+    """The writer that `dialogues.writer` names."""
+    if params.writer == "free":
+        return FreeWriter(catalog, params, seed, prompts)
+    return SkeletonWriter(catalog, params, seed, prompts)
