@@ -3,130 +3,159 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from cares.audit.features import FEATURES, Example
+from cares.audit.features import Example
 from cares.audit.params import AuditParams
 from cares.core.canonical import Json
-from cares.core.rng import KeyedRandom
+from cares.core.rng import derived_seed
 from cares.records.scene import REACTIONS
+
+WIDE = 0.2
+TOO_FEW = "too few: every label must occur in at least two templates"
 
 
 @dataclass(frozen=True)
 class View:
-    """What a classifier may look at, and the model that looks at it."""
+    """What a classifier may look at, and the model that looks at it.
 
-    values: Sequence[object]
+    `values` holds one row an event; `model` makes a new, unfitted classifier with `fit` and `predict`.
+    """
+
+    values: Any
     model: Callable[[], Any]
 
 
-def audit(examples: Sequence[Example], params: AuditParams, seed: int) -> Json:
-    """Scores from what is measured, from the sound's identity, and from the transcript.
+@dataclass(frozen=True)
+class Fold:
+    """A fitted model and the rows that it has not seen."""
 
-    Each score is None, with a note, where there are too few events (see `score`).
+    model: Any
+    test: NDArray[np.intp]
+
+
+@dataclass
+class HeldOut:
+    """Guesses for every event by models that have not seen its template, one column a repeat of the folds."""
+
+    labels: list[str]
+    truth: NDArray[np.str_]
+    guesses: NDArray[np.str_]
+    folds: int
+    fitted: list[Fold] = field(default_factory=list)
+
+    @property
+    def right(self) -> NDArray[np.float64]:
+        """Share of the repeats in which each event was told right: float64 [N]."""
+        return np.asarray((self.guesses == self.truth[:, None]).mean(1), np.float64)
+
+
+def hold_out(examples: Sequence[Example], view: View, params: AuditParams, seed: int) -> HeldOut | None:
+    """Guess every event's label from the other templates.
+
+    Folds: as many as asked for, but no more than the templates of the label that occurs in fewest. With fewer than two,
+    or fewer than two labels, None: too few.
     """
-    measured = View([example.measured for example in examples], lambda: _model(StandardScaler(), params))
-    sounds = View(
-        [[example.sound] for example in examples], lambda: _model(OneHotEncoder(handle_unknown="ignore"), params)
-    )
-    words = View(
-        [example.text for example in examples],
-        lambda: _model(CountVectorizer(binary=True, ngram_range=(1, 2), token_pattern=r"(?u)\b\w[\w']*"), params),
-    )
-    return {
-        **score(examples, measured, params, seed),
-        "features": list(FEATURES),
-        "from_sound_identity": score(examples, sounds, params, seed),
-        "from_transcript": score(examples, words, params, seed),
-    }
+    labels = [label for label in REACTIONS if any(example.reaction == label for example in examples)]
+    groups = np.array([example.template_id for example in examples])
+    truth = np.array([example.reaction for example in examples])
+    folds = min([params.folds, *(len(set(groups[truth == label])) for label in labels)])
+    if folds < 2 or len(labels) < 2:
+        return None
+    held = HeldOut([str(label) for label in labels], truth, np.empty((len(truth), params.repeats), truth.dtype), folds)
+    for repeat in range(params.repeats):
+        shuffle = derived_seed(seed, "audit_folds", repeat)
+        splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=shuffle)
+        for train, test in splitter.split(np.zeros(len(truth)), truth, groups):
+            if not len(test):
+                continue
+            model = view.model() if len(set(truth[train])) > 1 else DummyClassifier()
+            model.fit(_rows(view.values, train), truth[train])
+            held.guesses[test, repeat] = model.predict(_rows(view.values, test))
+            held.fitted.append(Fold(model, test))
+    return held
 
 
 def score(examples: Sequence[Example], view: View, params: AuditParams, seed: int) -> Json:
-    """Balanced accuracy of predictions for templates that the classifier has not seen.
+    """Balanced accuracy with its interval, as `describe` gives it."""
+    return describe(examples, hold_out(examples, view, params, seed), params, seed)
 
-    Folds: as many as asked for, but no more than the templates of the label that occurs in fewest; with fewer than two,
-    or fewer than two labels, there is no score: too few. The interval is a percentile bootstrap over templates of the
-    held-out predictions; it does not hold the variance of training.
+
+def describe(examples: Sequence[Example], held: HeldOut | None, params: AuditParams, seed: int) -> Json:
+    """Balanced accuracy of held-out guesses, with a 95 % interval, recall and confusion.
+
+    The interval is a percentile bootstrap over templates of the held-out guesses, in the repeats' mean. `confusion`
+    holds, for each true label, the share of its events that were given each label. Where there are too few events the
+    figures are None and `note` says so; `note` also says when the interval is wide.
     """
-    labels = [label for label in REACTIONS if any(example.reaction == label for example in examples)]
-    groups = [example.template_id for example in examples]
-    truth = np.array([example.reaction for example in examples], dtype=object)
-    fewest = min((len({g for g, t in zip(groups, truth, strict=True) if t == label}) for label in labels), default=0)
-    folds = min(params.folds, fewest)
+    counts = {label: sum(example.reaction == label for example in examples) for label in REACTIONS}
+    counts = {label: count for label, count in counts.items() if count}
     base = {
-        "events": len(examples),
-        "templates": len(set(groups)),
-        "labels": {label: int((truth == label).sum()) for label in labels},
-        "chance": round(1 / len(labels), 4) if labels else None,
+        "n_events": len(examples),
+        "templates": len({example.template_id for example in examples}),
+        "labels": counts,
+        "chance": round(1 / len(counts), 4) if counts else None,
     }
-    if folds < 2 or len(labels) < 2:
-        empty = {"balanced_accuracy": None, "ci95": None, "recall": None, "folds": 0}
-        return {**base, **empty, "note": "too few: every label must occur in at least two templates"}
-    guess = _held_out(view, truth, groups, folds)
-    low, high = _interval(truth, guess, groups, labels, params.bootstrap, seed)
+    if held is None:
+        empty = {"balanced_accuracy": None, "ci95": None, "recall": None, "confusion": None, "folds": 0}
+        return {**base, **empty, "note": TOO_FEW}
+    low, high = interval(examples, held, params.bootstrap, seed)
     return {
         **base,
-        "balanced_accuracy": round(_balanced(truth, guess, labels), 4),
+        "balanced_accuracy": round(balanced(held), 4),
         "ci95": [round(low, 4), round(high, 4)],
-        "recall": {label: round(float((guess[truth == label] == label).mean()), 4) for label in labels},
-        "folds": folds,
-        "note": "",
+        "recall": {label: round(float(held.right[held.truth == label].mean()), 4) for label in held.labels},
+        "confusion": _confusion(held),
+        "folds": held.folds,
+        "note": f"few events: the interval is {100 * (high - low):.0f} points wide" if high - low > WIDE else "",
     }
 
 
-def _model(transform: object, params: AuditParams) -> Any:
-    return make_pipeline(
-        transform, LogisticRegression(C=params.regularisation, class_weight="balanced", max_iter=5_000)
-    )
+def balanced(held: HeldOut) -> float:
+    """Mean over the labels of the share of their events that were told right."""
+    right = held.right
+    return float(np.mean([right[held.truth == label].mean() for label in held.labels]))
 
 
-def _held_out(view: View, truth: NDArray[np.object_], groups: list[str], folds: int) -> NDArray[np.object_]:
-    guess = np.empty(len(truth), dtype=object)
-    splitter = StratifiedGroupKFold(folds)
-    for train, test in splitter.split(np.zeros(len(truth)), truth.astype(str), groups):
-        model = view.model() if len(set(truth[train])) > 1 else DummyClassifier()
-        model.fit([view.values[i] for i in train], truth[train].astype(str))
-        guess[test] = model.predict([view.values[i] for i in test])
-    return guess
-
-
-def _balanced(truth: NDArray[np.object_], guess: NDArray[np.object_], labels: Sequence[str]) -> float:
-    present = [label for label in labels if (truth == label).any()]
-    return float(np.mean([(guess[truth == label] == label).mean() for label in present]))
-
-
-def _interval(
-    truth: NDArray[np.object_],
-    guess: NDArray[np.object_],
-    groups: Sequence[str],
-    labels: Sequence[str],
-    resamples: int,
-    seed: int,
-) -> tuple[float, float]:
+def interval(examples: Sequence[Example], held: HeldOut, resamples: int, seed: int) -> tuple[float, float]:
     """95 % percentile interval; a resample's recalls are means over the labels that it holds."""
-    names = sorted(set(groups))
-    place = {name: index for index, name in enumerate(names)}
-    right = np.zeros((len(names), len(labels)))
-    total = np.zeros((len(names), len(labels)))
-    for name, true, guessed in zip(groups, truth, guess, strict=True):
-        column = labels.index(true)
-        total[place[name], column] += 1
-        right[place[name], column] += guessed == true
-    random = KeyedRandom(seed, "audit_bootstrap", "templates")
+    names, place = np.unique([example.template_id for example in examples], return_inverse=True)
+    column = np.array([held.labels.index(label) for label in held.truth])
+    right = np.zeros((len(names), len(held.labels)))
+    total = np.zeros((len(names), len(held.labels)))
+    np.add.at(total, (place, column), 1.0)
+    np.add.at(right, (place, column), held.right)
     scores = []
-    for _ in range(resamples):
-        counts = np.bincount([random.below(len(names)) for _ in names], minlength=len(names))
-        drawn, hits = counts @ total, counts @ right
-        scores.append(float((hits[drawn > 0] / drawn[drawn > 0]).mean()))
+    for drawn in template_draws(seed, resamples, len(names)):
+        weight = np.bincount(drawn, minlength=len(names))
+        of, hits = weight @ total, weight @ right
+        scores.append(float((hits[of > 0] / of[of > 0]).mean()))
     low, high = np.quantile(scores, [0.025, 0.975])
     return float(low), float(high)
+
+
+def template_draws(seed: int, resamples: int, n: int) -> NDArray[np.int64]:
+    """Indices below n, int64 [resamples, n]: the same for every score of one audit, from raw words of a keyed stream.
+
+    A 32-bit word is scaled to [0, n); with n far below 2**32 no index is favoured by more than one part in a million.
+    """
+    raw = np.random.Philox(derived_seed(seed, "audit_bootstrap", "templates")).random_raw(resamples * n)
+    scaled = ((raw >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)
+    return scaled.astype(np.int64).reshape(resamples, n)
+
+
+def _confusion(held: HeldOut) -> Json:
+    return {
+        label: {guess: round(float((held.guesses[held.truth == label] == guess).mean()), 4) for guess in held.labels}
+        for label in held.labels
+    }
+
+
+def _rows(values: Any, rows: NDArray[np.intp]) -> Any:
+    return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows]

@@ -21,7 +21,7 @@ from cares.core.record import read_records, write_records
 from cares.records.timeline import MixedScene, Timeline
 
 REPO = Path(__file__).parents[2]
-AUDIT = {"folds": 5, "bootstrap": 200, "context_ms": 1000, "regularisation": 1.0}
+AUDIT = {"folds": 5, "repeats": 1, "bootstrap": 200, "context_ms": 1000, "regularisation": 1.0, "trees": 0}
 
 
 def write_project(world: World, **mix: object) -> None:
