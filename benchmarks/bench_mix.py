@@ -1,80 +1,201 @@
-"""Speed and memory of the mix: a scene of two minutes (or --seconds) with 1 s responses, on every backend there is."""
+"""Speed and memory of the mix: a scene of two minutes (13 utterances, 3 events, ambience, responses of 1 s, -23 LUFS).
+
+Measured in processes of their own, on one core, after one run to warm up:
+- decide: gains of all clips, margins, true peak and master gain, as the timeline stage does it;
+- mix: reading the sources, rendering and writing the WAV, as `cares render` does it;
+- peak resident memory of a process that does both once.
+
+With --scaper-python PATH (an interpreter that has scaper 1.6.5) scaper renders the same clips, dry, in turns with CARES,
+which reverberates; medians. Without it that part is left out. With CUDA, batches of scenes are timed.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import resource
+import statistics
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
 
-from cares.core.pcm import SAMPLE_RATE, samples_digest, write_samples
-from cares.mix.backend import Backend, cuda_available, make_backend
-from cares.mix.loudness import integrated_lufs, to_float, true_peak_dbtp
-from cares.mix.render import render
-from cares.records.timeline import Clip, ResponseRef, Timeline
-
-TURN = 5 * SAMPLE_RATE
+SINGLE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
-def write_scene(root: Path, seconds: int) -> Timeline:
-    """Speech-like noise, an ambience and three responses below `root`, and a timeline over them."""
-    rng = np.random.default_rng(0)
-    total = seconds * SAMPLE_RATE
-    speech = np.clip(np.round(rng.laplace(size=total) * 1800), -32768, 32767).astype(np.int16)
-    write_samples(root / "speech.flac", speech)
-    decay = rng.normal(size=(3, SAMPLE_RATE)) * np.exp(-np.arange(SAMPLE_RATE) / 6000) * 0.05
-    decay[:, 0] = 1
-    (root / "data/rooms").mkdir(parents=True)
-    np.save(root / "data/rooms/responses.npy", np.round(decay * 2**20).astype(np.int32).ravel())
+def work(folder: Path, seconds: int, backend_name: str) -> None:
+    """A worker: writes the scene, then for each line on stdin does it once and prints times as JSON."""
+    from benchmarks.mix_scene import PARAMS, timeline_of, write_scene
+    from cares.core.atomic import write_bytes
+    from cares.core.pcm import encode, samples_digest
+    from cares.mix.backend import make_backend
+    from cares.mix.engine import Mixer
+    from cares.mix.levels import settle
+    from cares.mix.loudness import integrated_lufs, to_float
+    from cares.mix.render import render, render_batch
+    from cares.mix.sources import Sources
+    from cares.mix.true_peak import true_peak_dbtp
 
-    def clip(track: str, place: int, at: int, length: int, gain_cdb: int) -> Clip:
-        response = ResponseRef(room_id="room", offset=place * SAMPLE_RATE, n_samples=SAMPLE_RATE)
-        values = {"track": track, "path": "speech.flac", "pcm_sha256": samples_digest(speech), "source_start": at}
-        values |= {"n_samples": length, "at_sample": at, "gain_cdb": gain_cdb, "fade_in": 220, "fade_out": 220}
-        return Clip.model_validate(values | {"response": None if track == "ambience" else response})
+    scene = write_scene(folder, seconds)
+    backend = make_backend(backend_name)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print("ready", flush=True)
 
-    turns = range(0, total - TURN + 1, TURN)
-    clips = [clip("AB"[index % 2], index % 2, at, TURN * 9 // 10, -400) for index, at in enumerate(turns)]
-    clips += [clip("event", 2, share * total // 4, 2 * SAMPLE_RATE, -800) for share in (1, 2, 3)]
-    clips.append(clip("ambience", 0, 0, total, -1600))
-    return Timeline(
-        scene_id="t00000-0", template_id="t00000", split="train", location="home_indoor", genders=("F", "M"),
-        n_samples=total, room_id="room", ambience_take="none", clips=tuple(clips), ducks={}, master_gain_cdb=-300,
-        master_lufs_cdb=-2300, words=(), events=(), gaps=(),
-    )  # fmt: skip
+    def timed(what: Callable[[], object]) -> tuple[object, tuple[float, float]]:
+        wall, processor = time.perf_counter(), time.process_time()
+        result = what()
+        return result, (time.perf_counter() - wall, time.process_time() - processor)
+
+    for line in sys.stdin:
+        mixer = Mixer(Sources(folder), backend, keep=True)
+        levels, decide = timed(
+            lambda mixer=mixer: settle(
+                list(scene.clips), {"A": [], "B": []}, scene.choices, PARAMS, scene.n_samples, mixer, backend
+            )
+        )
+        del mixer
+        timeline = timeline_of(levels, scene.n_samples)  # type: ignore[arg-type]
+
+        def mix(timeline: object = timeline) -> object:
+            samples = render("t00000-0", [timeline], folder, backend)  # type: ignore[list-item]
+            write_bytes(folder / "cares.wav", encode(samples, container="WAV"))
+            return samples
+
+        samples, mixing = timed(mix)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        told = {"decide": decide, "mix": mixing, "rss_mib": peak, "inputs_mib": before / 1024}
+        told |= {"sha256": samples_digest(samples)}  # type: ignore[arg-type]
+        if line.strip() == "measure":
+            signal = to_float(samples)  # type: ignore[arg-type]
+            told |= {"lufs": integrated_lufs(signal), "dbtp": true_peak_dbtp(signal)}
+        if line.startswith("batch"):
+            count = int(line.split()[1])
+            told["batch"] = timed(lambda t=timeline, n=count: render_batch([t] * n, folder, backend))[1]
+        print(json.dumps(told), flush=True)
 
 
-def timed(what: str, seconds: int, work: object) -> None:
-    """Run `work` and print its time and how many times faster than real time it is."""
-    assert callable(work)
-    wall, processor = time.perf_counter(), time.process_time()
-    work()
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    print(f"{what:<24} {wall:7.2f} s  {seconds / wall:7.0f} x real time  {processor:7.2f} s of processor time")
+class Worker:
+    """A process that does one thing once for each line it is sent."""
+
+    def __init__(self, command: list[str], core: int | None) -> None:
+        def pin() -> None:
+            if core is not None:
+                os.sched_setaffinity(0, {core})
+
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **SINGLE},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=pin,
+        )
+        self.greeting = self._read()
+
+    def once(self, line: str = "go") -> str:
+        """One run; what the worker says about it."""
+        assert self._process.stdin
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        return self._read()
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+    def _read(self) -> str:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit(f"the worker ended: {self._process.wait()}")
+        return line.strip()
+
+
+def our_worker(folder: Path, seconds: int, backend: str, core: int | None) -> Worker:
+    """A worker that decides and mixes with CARES."""
+    folder.mkdir()
+    command = [sys.executable, __file__, "--seconds", str(seconds), "--worker", str(folder), "--backend", backend]
+    return Worker(command, core)
+
+
+def line(what: str, seconds: int, wall: list[float], processor: list[float]) -> None:
+    """One line of figures: medians, and how many times faster than real time."""
+    middle, busy = statistics.median(wall), statistics.median(processor)
+    print(
+        f"{what:<34} {middle:7.3f} s  {seconds / middle:5.0f} x real time   "
+        f"(processor {busy:.3f} s, {seconds / busy:.0f} x)"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=120)
-    seconds = parser.parse_args().seconds
-    names = ["numpy", "torch-cpu"] + (["torch-cuda"] if cuda_available() else [])
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        timeline = write_scene(root, seconds)
-        files = {}
-        for name in names:
-            backend: Backend = make_backend(name)
-            files[name] = render(timeline.scene_id, [timeline], root, backend)
-            timed(f"render, {name}", seconds, lambda backend=backend: render("t00000-0", [timeline], root, backend))
-        same = all(np.array_equal(samples, files["numpy"]) for samples in files.values())
-        signal = to_float(files["numpy"])
-        timed("integrated loudness", seconds, lambda: integrated_lufs(signal))
-        timed("true peak", seconds, lambda: true_peak_dbtp(signal))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{seconds} s scene; the same samples on {', '.join(names)}: {same}; peak memory {peak:.0f} MiB")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--backends", nargs="+", default=["numpy", "torch-cpu"])
+    parser.add_argument("--scaper-python", type=Path)
+    parser.add_argument("--batch", type=int, default=8, help="scenes in a batch, with torch-cuda only")
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--backend", default="numpy", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work(options.worker, options.seconds, options.backend)
+        return
+    seconds, core = options.seconds, min(os.sched_getaffinity(0))
+    sums = {}
+    with tempfile.TemporaryDirectory() as place:
+        for name in options.backends:
+            worker = our_worker(Path(place) / name, seconds, name, None if name == "torch-cuda" else core)
+            told = [json.loads(worker.once("measure")) for _ in range(options.runs + 1)]
+            sums[name] = told[0]["sha256"]
+            for what in ("decide", "mix"):
+                line(f"{name}: {what}", seconds, *map(list, zip(*(run[what] for run in told[1:]), strict=True)))
+            both = [[a + b for a, b in zip(run["decide"], run["mix"], strict=True)] for run in told[1:]]
+            line(f"{name}: decide and mix", seconds, *map(list, zip(*both, strict=True)))
+            print(f"{name}: {told[0]['lufs']:.2f} LUFS, {told[0]['dbtp']:.2f} dBTP, peak memory "
+                  f"{told[0]['rss_mib']:.0f} MiB ({told[0]['inputs_mib']:.0f} MiB before)")  # fmt: skip
+            if name == "torch-cuda":
+                batches = [json.loads(worker.once(f"batch {options.batch}"))["batch"] for _ in range(options.runs)]
+                line(
+                    f"{name}: mix of {options.batch} scenes",
+                    seconds * options.batch,
+                    *map(list, zip(*batches, strict=True)),
+                )
+            worker.close()
+        print(f"the same samples on {', '.join(sums)}: {len(set(sums.values())) == 1}")
+        if options.scaper_python:
+            compare(Path(place) / "both", seconds, options.runs, options.scaper_python, core)
+        else:
+            print("scaper: left out; give --scaper-python an interpreter that has scaper 1.6.5 (docs/mixing.md)")
+
+
+def compare(folder: Path, seconds: int, runs: int, python: Path, core: int) -> None:
+    """scaper and CARES in turns on the same clips and the same core."""
+    ours = our_worker(folder, seconds, "numpy", core)
+    theirs = Worker([str(python), str(ROOT / "benchmarks" / "mix_scaper_worker.py"), str(folder)], core)
+    found: dict[str, list[list[float]]] = {"ours": [], "theirs": []}
+    for run in range(runs + 1):
+        told = json.loads(ours.once())
+        both = [a + b for a, b in zip(told["decide"], told["mix"], strict=True)]
+        other = [float(value) for value in theirs.once().split()]
+        if run:
+            found["ours"].append(both)
+            found["theirs"].append(other)
+    ours.close()
+    theirs.close()
+    line("CARES: decide and mix, wet", seconds, *map(list, zip(*found["ours"], strict=True)))
+    line(f"scaper ({theirs.greeting}), dry", seconds, *map(list, zip(*found["theirs"], strict=True)))
+    ratios = [[t / o for t, o in zip(b, a, strict=True)] for a, b in zip(found["ours"], found["theirs"], strict=True)]
+    wall, processor = (statistics.median(column) for column in zip(*ratios, strict=True))
+    print(
+        f"CARES is {wall:.1f} times as fast by the clock, {processor:.1f} times by processor time (medians of {runs})"
+    )
 
 
 if __name__ == "__main__":

@@ -16,23 +16,19 @@ from cares.core.errors import InputError
 from cares.core.pcm import SAMPLE_RATE
 from cares.mix.backend import Backend
 from cares.mix.choices import Choices
-from cares.mix.engine import STEM_BITS, Mixer
+from cares.mix.engine import STEM_BITS, TRACKS, Mixer, Parts, Track
 from cares.mix.loudness import (
     BLOCK,
     FULL_SCALE,
-    PEAK_BLOCK,
     Signal,
     SilentError,
-    block_peaks,
     integrated_lufs,
     level_lufs,
-    to_float,
-    true_peak_dbtp,
-    weighted,
 )
 from cares.mix.params import MixParams, to_cdb
 from cares.mix.pieces import PlacingError
 from cares.mix.tables import GAIN_RANGE_CDB
+from cares.mix.true_peak import PEAK_BLOCK, block_peaks
 from cares.records.scene import Speaker
 from cares.records.timeline import Clip, Duck
 
@@ -94,6 +90,8 @@ class _Settling:
         self._choices, self._params, self._n = choices, params, n_samples
         self._mixer, self._backend = mixer, backend
         self._levels = Levels(list(clips), {v: list(ducks.get(v, [])) for v in _VOICES}, {})
+        # one sum is measured at a time
+        self._signal_buffer = np.empty(n_samples)
 
     def run(self) -> Levels:
         levels = self._levels
@@ -105,38 +103,53 @@ class _Settling:
                 self._set_event(index, clip.event)
         for _ in range(ROUNDS):
             self._hold_margins(ambience_power)
-            tracks = self._tracks()
-            total = sum(tracks.values(), self._backend.zeros(self._n))
-            signal = self._signal(total)
+            signal = self._sum(self._parts())
             levels.master_gain_cdb = to_cdb(self._params.master_lufs) - to_cdb(integrated_lufs(signal))
             limit = to_cdb(self._params.true_peak_dbtp) - _PEAK_RESERVE_CDB - levels.master_gain_cdb
             peaks = block_peaks(signal, 10 ** (limit / 2000))
             over = np.flatnonzero(peaks > 10 ** (limit / 2000))
             if not len(over):
-                self._check(total)
+                self._check()
                 return levels
-            self._lower(over, peaks, limit, {name: self._signal(track) for name, track in tracks.items()})
+            self._lower(over, peaks, limit)
         wanted = f"{self._params.master_lufs} LUFS and {self._params.true_peak_dbtp} dBTP"
         raise PlacingError(f"{wanted} cannot both be held in {ROUNDS} rounds")
 
-    def _signal(self, track: Any) -> Signal:
-        return self._backend.get(track).astype(np.float64) / (FULL_SCALE * (1 << STEM_BITS))
+    def _parts(self, *tracks: Track) -> Parts:
+        """All clips and ducks as they are now, or those of some tracks."""
+        levels, chosen = self._levels, tracks or TRACKS
+        clips = {track: tuple(clip for clip in levels.clips if clip.track == track) for track in chosen}
+        ducks: dict[Track, tuple[Duck, ...]] = dict.fromkeys(TRACKS, ())
+        for voice in _VOICES:
+            ducks[voice] = tuple(levels.ducks[voice])
+        return Parts(self._n, clips, ducks)
+
+    def _sum(self, parts: Parts) -> Signal:
+        """The sum as a signal [T], filled window by window: whole numbers of all tracks are never in memory at once."""
+        signal = self._signal_buffer
+        for start, window in self._mixer.windows(parts):
+            scale = FULL_SCALE * (1 << STEM_BITS)
+            np.divide(self._backend.get(window), scale, out=signal[start : start + len(window)])
+        return signal
+
+    def _signal(self, values: Any, bits: int = STEM_BITS) -> Signal:
+        return np.asarray(self._backend.get(values) / (FULL_SCALE * (1 << bits)), np.float64)
 
     def _set_gain(self, index: int, gain_cdb: int, what: str) -> None:
         if not GAIN_RANGE_CDB[0] <= gain_cdb <= GAIN_RANGE_CDB[1]:
             raise PlacingError(f"{what} would need a gain of {gain_cdb / 100} dB")
         self._levels.clips[index] = self._levels.clips[index].model_copy(update={"gain_cdb": gain_cdb})
 
-    def _set_track(self, name: str, target_cdb: int, path: str) -> Signal:
+    def _set_track(self, name: Track, target_cdb: int, path: str, squares: Signal | None = None) -> None:
         places = [index for index, clip in enumerate(self._levels.clips) if clip.track == name]
-        signal = self._signal(self._mixer.sum_clips([self._levels.clips[i] for i in places], self._n))
+        parts = self._parts(name)
+        signal = self._sum(Parts(parts.n_samples, parts.clips, {name: ()}))
         try:
-            gain = target_cdb - to_cdb(level_lufs(signal))
+            gain = target_cdb - to_cdb(level_lufs(signal, squares))
         except SilentError as error:
             raise InputError(path, "level", str(error), "a sound that can be heard") from None
         for index in places:
             self._set_gain(index, gain, name)
-        return signal
 
     def _set_voice(self, voice: Speaker) -> None:
         spoken = [clip for clip in self._levels.clips if clip.track == voice]
@@ -145,13 +158,15 @@ class _Settling:
 
     def _set_ambience(self) -> Signal:
         """Sets the gain; returns running sums [T + 1] of the K-weighted power at 0 dB."""
-        signal = self._set_track("ambience", self._choices.ambience_level, self._choices.ambience.path)
-        return np.concatenate(([0.0], np.cumsum(np.square(weighted(signal)))))
+        sums = np.zeros(self._n + 1)
+        self._set_track("ambience", self._choices.ambience_level, self._choices.ambience.path, sums[1:])
+        return np.cumsum(sums, out=sums)
 
     def _set_event(self, index: int, event: int) -> None:
         clip = self._levels.clips[index]
         try:
-            level = to_cdb(level_lufs(self._signal(self._mixer.heard(clip))[: clip.n_samples]))
+            heard = self._mixer.heard(clip)
+            level = to_cdb(level_lufs(self._signal(heard.values[: clip.n_samples], heard.bits)))
         except SilentError as error:
             raise InputError(clip.path, "level", str(error), "a take that can be heard") from None
         self._levels.event_level_cdb[event] = self._choices.event_levels[event]
@@ -177,32 +192,28 @@ class _Settling:
             self._set_gain(index, gain - lower, "ambience")
         levels.margin_cdb = {event: margin - gain + lower for event, margin in below.items()}
 
-    def _tracks(self) -> dict[str, Any]:
-        levels, tracks = self._levels, {}
-        for name in (*_VOICES, "event", "ambience"):
-            ducks = [duck for voice in _VOICES if voice == name for duck in levels.ducks[voice]]
-            tracks[name] = self._mixer.sum_clips([c for c in levels.clips if c.track == name], self._n, ducks)
-        return tracks
-
-    def _check(self, total: Any) -> None:
+    def _check(self) -> None:
         """Measure what the file will hold."""
-        finished = to_float(self._mixer.finish(total, self._levels.master_gain_cdb))
+        samples = self._mixer.finished(self._parts(), self._levels.master_gain_cdb)
+        finished = np.divide(samples, FULL_SCALE, out=self._signal_buffer)
         self._levels.master_lufs_cdb = to_cdb(integrated_lufs(finished))
         if abs(self._levels.master_lufs_cdb - to_cdb(self._params.master_lufs)) > _MASTER_TOLERANCE_CDB:
             raise PlacingError(f"the finished mix has {self._levels.master_lufs_cdb / 100} LUFS")
-        peak = true_peak_dbtp(finished)
-        if peak > self._params.true_peak_dbtp:
-            raise PlacingError(f"the finished mix has a true peak of {peak:.2f} dBTP")
+        limit = 10 ** (self._params.true_peak_dbtp / 20)
+        peak = float(block_peaks(finished, limit).max())
+        if peak > limit:
+            raise PlacingError(f"the finished mix has a true peak of {20 * math.log10(peak):.2f} dBTP")
 
-    def _lower(self, over: Any, peaks: Signal, limit: int, parts: dict[str, Signal]) -> None:
+    def _lower(self, over: Any, peaks: Signal, limit: int) -> None:
         """Lower what makes the peaks: an event's gain, or a voice around its peak."""
         cuts: dict[int, int] = {}
+        parts = self._parts()
         for run in np.split(over, np.flatnonzero(np.diff(over) > 1) + 1):
             block = int(run[peaks[run].argmax()])
             excess = math.ceil(2000 * math.log10(peaks[block]) - limit)
             start, end = int(run[0]) * PEAK_BLOCK, min(self._n, (int(run[-1]) + 1) * PEAK_BLOCK)
-            around = slice(block * PEAK_BLOCK, min(self._n, (block + 1) * PEAK_BLOCK))
-            share = {name: float(np.abs(part[around]).max()) for name, part in parts.items()}
+            around = block * PEAK_BLOCK, min(self._n, (block + 1) * PEAK_BLOCK)
+            share = {track: self._peak(parts, track, *around) for track in ("A", "B", "event")}
             sounding = self._sounding(start, end)
             if sounding and share["event"] >= max(share["A"], share["B"]):
                 event = max(sounding, key=lambda index: (self._levels.clips[index].at_sample, index))
@@ -213,6 +224,12 @@ class _Settling:
                 self._duck_peak("A" if share["A"] >= share["B"] else "B", start, end, excess)
         for index, cut in cuts.items():
             self._cut_event(index, cut)
+
+    def _peak(self, parts: Parts, track: Track, start: int, end: int) -> float:
+        """The greatest magnitude of one track in a stretch."""
+        return float(
+            np.abs(self._signal(self._mixer.stretch(parts.clips[track], start, end, parts.ducks[track]))).max()
+        )
 
     def _sounding(self, start: int, end: int) -> list[int]:
         """Places of the event clips that can be heard, with their tails, within [start, end)."""

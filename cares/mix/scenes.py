@@ -14,9 +14,10 @@ from cares.core.executor import map_items
 from cares.core.pcm import SAMPLE_RATE, encode
 from cares.core.record import write_records
 from cares.mix.backend import Backend, make_backend
-from cares.mix.loudness import integrated_lufs, to_float, true_peak_dbtp
+from cares.mix.loudness import integrated_lufs, to_float
 from cares.mix.params import to_cdb
 from cares.mix.render import render
+from cares.mix.true_peak import true_peak_dbtp
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
 from cares.records.speech import SceneSpeech

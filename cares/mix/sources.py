@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cares.core.errors import InputError
-from cares.core.pcm import Samples, read_samples, samples_digest
+from cares.core.pcm import Samples, read_samples
 from cares.records.timeline import ResponseRef
 
 RESPONSES = Path("data/rooms/responses.npy")
+
+
+def _digest(samples: Samples) -> str:
+    """As `samples_digest`, without a copy of the samples."""
+    return hashlib.sha256(np.ascontiguousarray(samples, "<i2").data).hexdigest()
 
 
 class Sources:
@@ -28,26 +34,34 @@ class Sources:
         self._responses_path = responses
         self._sounds: dict[str, tuple[Samples, str]] = {}
         self._responses: NDArray[Any] | None = None
+        self._taps: dict[ResponseRef, NDArray[np.int64]] = {}
 
     def samples(self, path: str, pcm_sha256: str) -> Samples:
         """All samples [T] of a sound file; InputError when it is missing, damaged, or not the file that was meant."""
         if path not in self._sounds:
             samples = read_samples(self._root / path)
-            self._sounds[path] = samples, samples_digest(samples)
+            self._sounds[path] = samples, _digest(samples)
         samples, found = self._sounds[path]
         if found != pcm_sha256:
             raise InputError(path, "samples", found, f"SHA-256 {pcm_sha256}", "The file changed; run dvc repro.")
         return samples
 
     def taps(self, response: ResponseRef) -> NDArray[np.int64]:
-        """The integers [m] of an impulse response, 20 fractional bits; InputError when the file does not hold them."""
+        """The integers [m] of an impulse response, 20 fractional bits, always the same array for the same response.
+
+        Raises:
+            InputError: the file does not hold them.
+        """
+        if response in self._taps:
+            return self._taps[response]
         if self._responses is None:
             self._responses = self._open()
         taps = self._responses[response.offset : response.offset + response.n_samples]
         if len(taps) != response.n_samples:
             where = f"{response.room_id}: {response.offset} + {response.n_samples}"
             raise InputError(self._responses_path, "length", len(self._responses), f"to hold {where}")
-        return taps.astype(np.int64)
+        self._taps[response] = taps.astype(np.int64)
+        return self._taps[response]
 
     def _open(self) -> NDArray[Any]:
         path = self._root / self._responses_path

@@ -40,10 +40,18 @@ def gain_multiplier(gain_cdb: int) -> int:
 
 
 def round_shift(values: Any, bits: int) -> Any:
-    """Divide int64 values by 2 ** bits, rounding half to even; `values` must leave 2 ** (bits - 1) of headroom."""
+    """Divide int64 values by 2 ** bits, rounding half to even; `values` must leave 2 ** (bits - 1) of headroom.
+
+    Half is rounded up if the quotient's last bit is one: add that bit and just less than a half, and cut.
+    """
     if bits == 0:
         return values
-    return (values + (((values >> bits) & 1) + ((1 << (bits - 1)) - 1))) >> bits
+    rounded = values >> bits
+    rounded &= 1
+    rounded += (1 << (bits - 1)) - 1
+    rounded += values
+    rounded >>= bits
+    return rounded
 
 
 @cache

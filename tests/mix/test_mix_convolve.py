@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.signal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,13 +41,22 @@ def test_backends_and_block_sizes_agree(name: str, size: int) -> None:
     assert np.array_equal(backend.get(convolve(backend.put(speech), taps, backend, size)), expected)
 
 
-def test_loud_noise_takes_smaller_blocks() -> None:
+def fftless(samples: np.ndarray, taps: np.ndarray) -> np.ndarray:
+    """A convolution in two exact halves of 10 bits, whose float64 errors are far too small to matter."""
+    high, low = samples >> 8, samples & 255
+    split = [np.rint(scipy.signal.fftconvolve(part.astype(float), taps.astype(float))) for part in (high, low)]
+    return split[0].astype(np.int64) * 256 + split[1].astype(np.int64)
+
+
+def test_loud_noise_takes_smaller_steps() -> None:
     rng = np.random.default_rng(0)
     taps = rng.integers(-(2**19), 2**19, 44_100)
     loud = rng.integers(-32768, 32768, 200_000)
     soft = loud // 3000
-    assert plan_blocks(loud, taps).size < plan_blocks(soft, taps).size
-    assert plan_blocks(loud, taps).bound < MAX_ERROR
+    more, less = plan_blocks(loud, taps, NumpyBackend()), plan_blocks(soft, taps, NumpyBackend())
+    assert (more.size, more.group) < (less.size, less.group)
+    assert more.bound < MAX_ERROR
+    assert np.array_equal(convolve(loud[:50_000], taps, NumpyBackend()), fftless(loud[:50_000], taps))
 
 
 def test_response_beyond_the_bound_is_an_error() -> None:
@@ -55,14 +65,29 @@ def test_response_beyond_the_bound_is_an_error() -> None:
         convolve(np.full(5_000, 32767, np.int64), taps, NumpyBackend())
 
 
-def test_result_far_from_an_integer_is_an_error() -> None:
-    class Broken(NumpyBackend):
-        def products(self, blocks: Any, taps: Any, size: int) -> tuple[Any, float]:
-            whole, _ = super().products(blocks, taps, size)
-            return whole, 0.3
+class Broken(NumpyBackend):
+    """Transforms that are off by `error` in one place."""
 
-    with pytest.raises(CaresError, match="from an integer"):
-        convolve(np.arange(100), response(50), Broken())
+    def __init__(self, distance: float, error: int) -> None:
+        self.distance, self.error = distance, error
+
+    def inverse(self, spectra: Any, size: int) -> tuple[Any, float]:
+        whole, distance = super().inverse(spectra, size)
+        whole[0, 7] += self.error
+        return whole, self.distance or distance
+
+
+def test_result_far_from_an_integer_is_an_error() -> None:
+    for distance in (0.3, np.nan):
+        with pytest.raises(CaresError, match="from an integer"):
+            convolve(np.arange(100), response(50), Broken(distance, 0))
+
+
+@pytest.mark.parametrize("error", [1, -1, 2**20])
+def test_wrong_integer_is_an_error(error: int) -> None:
+    with pytest.raises(CaresError, match="sum"):
+        convolve(np.arange(100), response(50), Broken(0.0, error))
+    assert len(convolve(np.arange(100), response(50), Broken(0.0, 0))) == 149
 
 
 def test_silence_and_nothing() -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fixed_scene import fixed_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cares.core.errors import CaresError, InputError
 from cares.core.pcm import samples_digest, write_samples
 from cares.mix.backend import NumpyBackend
-from cares.mix.engine import STEM_BITS, Mixer, finish
+from cares.mix.engine import STEM_BITS, Mixer, finish, parts_of
 from cares.mix.sources import Sources
 from cares.records.timeline import Clip, Duck, ResponseRef
 
@@ -44,8 +45,10 @@ def clip(**changes: object) -> Clip:
 
 
 def mixed(root: Path, *clips: Clip, ducks: tuple[Duck, ...] = ()) -> np.ndarray:
-    mixer = Mixer(Sources(root), NumpyBackend())
-    return mixer.finish(mixer.sum_clips(clips, SCENE, ducks), 0)
+    for one in clips:
+        if one.at_sample + one.n_samples > SCENE:
+            raise AssertionError("use a timeline for clips that reach beyond the scene")
+    return finish(Mixer(Sources(root), NumpyBackend()).stretch(clips, 0, SCENE, ducks), 0, NumpyBackend())
 
 
 @pytest.mark.parametrize("at", [0, 1, SCENE - len(SOURCE)])
@@ -64,9 +67,11 @@ def test_response_is_applied_and_its_tail_ends_with_the_scene(root: Path) -> Non
     assert np.abs(found[at:] - exact).max() <= 0.51
 
 
-def test_clip_that_ends_after_the_scene_is_an_error(root: Path) -> None:
+def test_clip_that_ends_after_the_scene_is_an_error(tmp_path: Path) -> None:
+    timeline = fixed_scene(tmp_path)
+    shorter = timeline.model_copy(update={"n_samples": timeline.n_samples - 1})
     with pytest.raises(CaresError, match="after the scene"):
-        mixed(root, clip(at_sample=SCENE - len(SOURCE) + 1))
+        parts_of(shorter)
 
 
 def test_overflow_is_an_error_not_a_wrap(root: Path) -> None:

@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 
 from cares.mix.loudness import (
     BLOCK,
-    PEAK_BLOCK,
     SilentError,
-    block_peaks,
     integrated_lufs,
     k_weighting,
     level_lufs,
-    true_peak_dbtp,
 )
+from cares.mix.true_peak import PEAK_BLOCK, block_peaks, true_peak_dbtp
 
 RATE = 44_100
 
