@@ -5,8 +5,8 @@ Measured in processes of their own, on one core, after one run to warm up:
 - mix: reading the sources, rendering and writing the WAV, as `cares render` does it;
 - peak resident memory of a process that does both once.
 
-With --scaper-python PATH (an interpreter that has scaper 1.6.5) scaper renders the same clips, dry, in turns with CARES,
-which reverberates; medians. Without it that part is left out. With CUDA, batches of scenes are timed.
+With --scaper-python PATH (an interpreter with scaper 1.6.5) scaper renders the same clips, dry, in turns with CARES,
+which reverberates; medians. Without it that part is left out. With CUDA, batches of scenes are timed too.
 """
 
 from __future__ import annotations

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cares import __version__
-from cares.commands import doctor, show
+from cares.commands import audit, doctor, estimate, judge, mix, params, show, sounds
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
-sounds_app = typer.Typer(no_args_is_help=True, help="The bank of sounds.")
 probes_app = typer.Typer(no_args_is_help=True, help="The labelled probes that evaluators are measured on.")
 app.add_typer(models_app, name="models")
-app.add_typer(sounds_app, name="sounds")
 app.add_typer(probes_app, name="probes")
+judge.register(app)
+estimate.register(app)
+mix.register(app)
+params.register(app)
+audit.register(app)
 doctor.register(app)
 show.register(app)
-
-
-class BackendName(StrEnum):
-    """Array libraries that mix; all give the same samples."""
-
-    NUMPY = "numpy"
-    TORCH = "torch"
+sounds.register(app)
 
 
 @app.command()
@@ -52,34 +48,6 @@ def allocate(
     allocation = allocate_with(scenes, per_template, seed, bank)
     write_allocation(out, allocation)
     print(f"allocate: {scenes} scenes in {len(allocation.templates)} templates, in {out}")
-
-
-@app.command()
-def render(
-    scene_id: Annotated[str, typer.Argument(help="Such as t00003-0.")],
-    out: Annotated[Path, typer.Option(help="WAV file to write.")],
-    backend: Annotated[BackendName, typer.Option(help="Array library.")] = BackendName.NUMPY,
-    mute: Annotated[int | None, typer.Option(help="Leave out the event of this index; all gains stay.")] = None,
-) -> None:
-    """Mix one scene again from its timeline, or a counterfactual without one of its sounds."""
-    from cares.core.errors import InputError
-    from cares.core.paths import repo_root
-    from cares.core.pcm import samples_digest, write_samples
-    from cares.core.record import read_records
-    from cares.mix.backend import make_backend
-    from cares.mix.render import render as render_scene
-    from cares.records.timeline import Timeline
-
-    if out.suffix not in (".wav", ".flac"):
-        raise InputError("command line", "--out", str(out), "a file that ends in .wav or .flac")
-    root = repo_root()
-    if (root / "data") in out.absolute().parents:
-        raise InputError("command line", "--out", str(out), "a file outside data/, which holds what the pipeline made")
-    timelines = read_records(Timeline, root / "data/timelines.jsonl")
-    samples = render_scene(scene_id, timelines, root, make_backend(backend.value), mute_event=mute)
-    write_samples(out, samples)
-    digest = samples_digest(samples)[:16]
-    print(f"render: {scene_id} with {backend.value}, {len(samples)} samples, sha256 {digest}, in {out}")
 
 
 @app.command()
@@ -124,7 +92,7 @@ def models_fetch(
     if not names:
         section = Params(repo_root() / "params.yaml").section("models", ModelsParams)
         served = bool(os.environ.get("CARES_LLM_URL"))
-        names = [name for name in section.ids() if not (served and name == section.writer)]
+        names = [name for name in section.ids() if not (served and name in section.language_models)]
     for name in names:
         print(f"models: {name} is ready in {ensure(name)}")
 
@@ -136,18 +104,6 @@ def models_list() -> None:
 
     for name, model in load_registry().items():
         print(f"{name:32} {model.kind:8} {model.licence:14} {model.repository} @ {model.revision[:12]}")
-
-
-@sounds_app.command("coverage")
-def sounds_coverage() -> None:
-    """Show which sounds of the catalog the bank delivers, with how many takes per split, and what is missing."""
-    from cares.catalog.load import load_catalog
-    from cares.core.paths import repo_root
-    from cares.core.record import read_records
-    from cares.records.bank import Take
-    from cares.sounds.coverage import coverage_text
-
-    print(coverage_text(read_records(Take, repo_root() / "data/sounds/bank.jsonl"), load_catalog()))
 
 
 @probes_app.command("check")

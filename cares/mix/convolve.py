@@ -3,12 +3,12 @@
 A convolution of integers is an integer. If the error of the float64 transform stays below 1/2, rounding gives exactly
 that integer, whichever library, number of threads or block size computed it. Three things see to it: the block length
 is chosen so that the bound below is less than MAX_ERROR = 1/4; every result's distance to its integer is compared with
-MAX_ERROR; and the integers must have the sums that follow from those of their factors, which is an exact check (`_run`).
-Each of them raises an error.
+MAX_ERROR; and the integers must have the sums that follow from those of their factors, an exact check (`_run`). Each of
+them raises an error.
 
 The bound. Let z = x * h be a cyclic convolution of length N = 2 ** k, computed as F^-1(F x . F h), with u = 2 ** -53,
-and |.|_p the p-norms. Write F as k levels of butterflies: every output is then a sum over the inputs in which each input
-comes along exactly one path of k additions and at most k multiplications by roots of unity.
+and |.|_p the p-norms. Write F as k levels of butterflies: every output is then a sum over the inputs in which each
+input comes along exactly one path of k additions and at most k multiplications by roots of unity.
 
 1. A complex addition errs by a factor (1 + t), |t| <= u; a multiplication of two complex numbers by |t| <= u sqrt 5
    (R. Brent, C. Percival, P. Zimmermann, "Error bounds on complex floating-point multiplication", Mathematics of
@@ -25,8 +25,8 @@ comes along exactly one path of k additions and at most k multiplications by roo
    composite numbers", Mathematics of Computation 72 (2003).
 6. A response longer than N / 2 is cut into P parts, and the products of P blocks of the signal with them are added
    before the inverse: P - 1 additions more, and the norms of the P products add up. With the greatest norm of a block
-   for each |x|_2: |z' - z|_inf <= max |x|_2 sum |h_p|_2 ((1 + e) ** 3 (1 + u sqrt 5) (1 + u) ** (P - 1) - 1). Where that is too
-   much, fewer parts are added before the inverse and the rest as integers after it.
+   for each |x|_2: |z' - z|_inf <= max |x|_2 sum |h_p|_2 ((1 + e) ** 3 (1 + u sqrt 5) (1 + u) ** (P - 1) - 1).
+   Where that is too much, fewer parts are added before the inverse and the rest as integers after it.
 
 What it assumes of a library: butterflies of radix 2 or of a power of two (whose paths have fewer operations), float64
 throughout, roots within b = u, as pocketfft's are. Real input through a complex transform of half the length takes one
@@ -78,7 +78,7 @@ class Job:
 
 @dataclass(frozen=True)
 class _Segment:
-    """A stretch of a job's result: the sum, over some p, of block `index - p` of the samples with part p of the taps."""
+    """A stretch of a job's result: the sum, over some p, of block `index - p` of the samples and part p of the taps."""
 
     job: int
     index: int

@@ -12,12 +12,13 @@ from cares.core.errors import InputError
 from cares.core.executor import map_items
 from cares.core.record import Record
 from cares.core.store import ItemStore, item_key, source_digest
-from cares.mix.backend import Backend, make_backend
+from cares.mix.backend import make_backend
 from cares.mix.choices import Bank
 from cares.mix.params import MixParams, TimelineParams
 from cares.mix.pieces import ALIGNMENT, SPEECH, PlacingError
 from cares.mix.sources import Sources
 from cares.mix.timeline import SceneInputs, build_timeline
+from cares.mix.work import held, set_up
 from cares.records.bank import Room
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
@@ -61,15 +62,6 @@ class TimelineWork:
     root: Path
 
 
-class _Worker:
-    """What a worker process holds between items."""
-
-    work: TimelineWork
-    store: ItemStore
-    backend: Backend
-    digests: dict[str, str]
-
-
 def join_inputs(
     scenes: Sequence[Scene],
     dialogues: Sequence[Dialogue],
@@ -98,61 +90,67 @@ def join_inputs(
 
 def plan_scenes(items: Sequence[SceneInputs], work: TimelineWork) -> list[Outcome]:
     """The outcome of every scene, in order; an error in an input file stops the run, a scene's own failure does not."""
-    return map_items(_outcome, items, desc="timeline", setup=_set_up, setup_args=(work,))
-
-
-def _set_up(work: TimelineWork) -> None:
-    _Worker.work, _Worker.store, _Worker.backend = work, ItemStore("timeline"), make_backend(work.backend)
-    _Worker.digests = {}
+    return map_items(_outcome, items, desc="timeline", setup=set_up, setup_args=(_Planner, work))
 
 
 def _outcome(item: SceneInputs) -> Outcome:
-    work, scene = _Worker.work, item.scene
-    bank, sources = work.bank.for_scene(scene), Sources(work.root)
-    key = _key(item, bank, work, sources)
-    entry = _Worker.store.get(key)
-    if entry is None:
-        try:
-            decided = build_timeline(item, bank, work.timeline, work.mix, work.seed, sources, _Worker.backend)
-            outcome = Outcome(
-                scene_id=scene.scene_id,
-                timeline=decided.timeline,
-                reason="",
-                decoys_wanted=decided.decoys_wanted,
-                decoys=decided.decoys,
-            )
-        except PlacingError as error:
-            outcome = Outcome(scene_id=scene.scene_id, timeline=None, reason=str(error), decoys_wanted=0, decoys=0)
-        entry = _Worker.store.put(key, outcome.to_json())
-    return Outcome.parse(entry.value, _Worker.store.path(key))
+    return held(_Planner).outcome(item)
 
 
-def _key(item: SceneInputs, bank: Bank, work: TimelineWork, sources: Sources) -> str:
-    return item_key(
-        code=source_digest(*CODE),
-        scene=item.scene.to_json(),
-        turns=[turn.to_json() for turn in item.dialogue.turns],
-        speech=item.speech.to_json(),
-        alignment=item.alignment.to_json(),
-        takes=[take.to_json() for take in bank.takes],
-        rooms=[room.to_json() for room in bank.rooms],
-        responses=[_responses_digest(room, sources) for room in bank.rooms],
-        rare=sorted(bank.rare),
-        timeline=work.timeline.to_json(),
-        mix=work.mix.to_json(),
-        seed=work.seed,
-    )
+class _Planner:
+    """Plans scene after scene in one process."""
 
+    def __init__(self, work: TimelineWork) -> None:
+        self._work, self._store, self._backend = work, ItemStore("timeline"), make_backend(work.backend)
+        self._digests: dict[str, str] = {}
 
-def _responses_digest(room: Room, sources: Sources) -> str:
-    """SHA-256 of the room's integers; read once a process and room."""
-    if room.room_id not in _Worker.digests:
-        total = hashlib.sha256()
-        for response in room.responses:
-            place = ResponseRef(room_id=room.room_id, offset=response.offset, n_samples=response.n_samples)
-            total.update(sources.taps(place).astype("<i4").tobytes())
-        _Worker.digests[room.room_id] = total.hexdigest()
-    return _Worker.digests[room.room_id]
+    def outcome(self, item: SceneInputs) -> Outcome:
+        """From the store, or worked out and kept there."""
+        work, scene = self._work, item.scene
+        bank, sources = work.bank.for_scene(scene), Sources(work.root)
+        key = self._key(item, bank, sources)
+        entry = self._store.get(key)
+        if entry is None:
+            try:
+                decided = build_timeline(item, bank, work.timeline, work.mix, work.seed, sources, self._backend)
+                outcome = Outcome(
+                    scene_id=scene.scene_id,
+                    timeline=decided.timeline,
+                    reason="",
+                    decoys_wanted=decided.decoys_wanted,
+                    decoys=decided.decoys,
+                )
+            except PlacingError as error:
+                outcome = Outcome(scene_id=scene.scene_id, timeline=None, reason=str(error), decoys_wanted=0, decoys=0)
+            entry = self._store.put(key, outcome.to_json())
+        return Outcome.parse(entry.value, self._store.path(key))
+
+    def _key(self, item: SceneInputs, bank: Bank, sources: Sources) -> str:
+        work = self._work
+        return item_key(
+            code=source_digest(*CODE),
+            scene=item.scene.to_json(),
+            turns=[turn.to_json() for turn in item.dialogue.turns],
+            speech=item.speech.to_json(),
+            alignment=item.alignment.to_json(),
+            takes=[take.to_json() for take in bank.takes],
+            rooms=[room.to_json() for room in bank.rooms],
+            responses=[self._responses_digest(room, sources) for room in bank.rooms],
+            rare=sorted(bank.rare),
+            timeline=work.timeline.to_json(),
+            mix=work.mix.to_json(),
+            seed=work.seed,
+        )
+
+    def _responses_digest(self, room: Room, sources: Sources) -> str:
+        """SHA-256 of the room's integers; read once a process and room."""
+        if room.room_id not in self._digests:
+            total = hashlib.sha256()
+            for response in room.responses:
+                place = ResponseRef(room_id=room.room_id, offset=response.offset, n_samples=response.n_samples)
+                total.update(sources.taps(place).astype("<i4").tobytes())
+            self._digests[room.room_id] = total.hexdigest()
+        return self._digests[room.room_id]
 
 
 def describe_outcomes(outcomes: Sequence[Outcome]) -> Json:

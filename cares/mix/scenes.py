@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +12,14 @@ from cares.core.atomic import write_bytes
 from cares.core.canonical import Json, file_digest
 from cares.core.errors import InputError
 from cares.core.executor import map_items
-from cares.core.pcm import SAMPLE_RATE, encode
+from cares.core.pcm import SAMPLE_RATE, Samples, encode
 from cares.core.record import write_records
-from cares.mix.backend import Backend, make_backend
+from cares.mix.backend import make_backend
 from cares.mix.loudness import integrated_lufs, to_float
 from cares.mix.params import to_cdb
-from cares.mix.render import render
+from cares.mix.render import render, render_batch
 from cares.mix.true_peak import true_peak_dbtp
+from cares.mix.work import held, set_up
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
 from cares.records.speech import SceneSpeech
@@ -34,14 +36,6 @@ class MixItem:
     scene: Scene
     dialogue: Dialogue
     speech: SceneSpeech
-
-
-class _Worker:
-    """What a worker process holds between items."""
-
-    root: Path
-    out: Path
-    backend: Backend
 
 
 def join_timelines(
@@ -64,15 +58,33 @@ def join_timelines(
     return items
 
 
-def mix_scenes(items: Sequence[MixItem], out: Path, root: Path, backend: str) -> list[MixedScene]:
+def batch_size(backend: str) -> int:
+    """How many scenes are mixed together: one on a CPU, CARES_MIX_BATCH (default 8) on a CUDA device."""
+    given = os.environ.get("CARES_MIX_BATCH", "8")
+    if not given.isdigit() or int(given) < 1:
+        raise InputError("environment", "CARES_MIX_BATCH", given, "a whole number of at least 1")
+    return int(given) if backend == "torch-cuda" else 1
+
+
+def mix_scenes(
+    items: Sequence[MixItem], out: Path, root: Path, backend: str, batch: int | None = None
+) -> list[MixedScene]:
     """Write <scene_id>.wav of every item into `out`, then scenes.jsonl and SHA256SUMS.
 
     Args:
         out: an empty folder, which becomes data/scenes.
         root: the folder that paths in records are relative to.
         backend: name of the backend; it does not change the files.
+        batch: scenes to mix together, `batch_size(backend)` by default; it does not change the files.
     """
-    mixed = map_items(_mix, items, desc="mix", setup=_set_up, setup_args=(root, out, backend))
+    size = batch or batch_size(backend)
+    batches = [tuple(items[at : at + size]) for at in range(0, len(items), size)]
+    # one process feeds a GPU
+    workers = 1 if backend == "torch-cuda" else None
+    done = map_items(
+        _mix, batches, desc="mix", workers=workers, setup=set_up, setup_args=(_Renderer, root, out, backend)
+    )
+    mixed = [scene for scenes in done for scene in scenes]
     write_records(out / "scenes.jsonl", mixed)
     sums = {path.name: file_digest(path) for path in out.iterdir() if path.suffix in (".wav", ".jsonl")}
     lines = [f"{sums[name]}  {name}\n" for name in sorted(sums)]
@@ -112,33 +124,47 @@ def describe_mixes(mixed: Sequence[MixedScene]) -> Json:
     }
 
 
-def _set_up(root: Path, out: Path, backend: str) -> None:
-    _Worker.root, _Worker.out, _Worker.backend = root, out, make_backend(backend)
+def _mix(items: tuple[MixItem, ...]) -> list[MixedScene]:
+    return held(_Renderer).mix(items)
 
 
-def _mix(item: MixItem) -> MixedScene:
-    timeline, scene = item.timeline, item.scene
-    samples = render(timeline.scene_id, [timeline], _Worker.root, _Worker.backend)
-    data = encode(samples, container="WAV")
-    name = f"{timeline.scene_id}.wav"
-    write_bytes(_Worker.out / name, data)
-    signal = to_float(samples)
-    return MixedScene(
-        scene_id=timeline.scene_id,
-        template_id=timeline.template_id,
-        split=timeline.split,
-        path=(FOLDER / name).as_posix(),
-        sha256=hashlib.sha256(data).hexdigest(),
-        n_samples=len(samples),
-        integrated_lufs_cdb=to_cdb(integrated_lufs(signal)),
-        true_peak_cdb=to_cdb(true_peak_dbtp(signal)),
-        location=scene.location,
-        relation=scene.relation,
-        roles=scene.roles,
-        genders=scene.genders,
-        voices=item.speech.voices,
-        topic=item.dialogue.topic,
-        transcript=transcript(item.speech),
-        words=timeline.words,
-        events=timeline.events,
-    )
+class _Renderer:
+    """Renders scene after scene, or batch after batch, in one process."""
+
+    def __init__(self, root: Path, out: Path, backend: str) -> None:
+        self._root, self._out, self._backend = root, out, make_backend(backend)
+
+    def mix(self, items: tuple[MixItem, ...]) -> list[MixedScene]:
+        """Write the files of some scenes and annotate them."""
+        timelines = [item.timeline for item in items]
+        if len(items) == 1:
+            rendered = [render(timelines[0].scene_id, timelines, self._root, self._backend)]
+        else:
+            rendered = render_batch(timelines, self._root, self._backend)
+        return [self._finish(item, samples) for item, samples in zip(items, rendered, strict=True)]
+
+    def _finish(self, item: MixItem, samples: Samples) -> MixedScene:
+        timeline, scene = item.timeline, item.scene
+        data = encode(samples, container="WAV")
+        name = f"{timeline.scene_id}.wav"
+        write_bytes(self._out / name, data)
+        signal = to_float(samples)
+        return MixedScene(
+            scene_id=timeline.scene_id,
+            template_id=timeline.template_id,
+            split=timeline.split,
+            path=(FOLDER / name).as_posix(),
+            sha256=hashlib.sha256(data).hexdigest(),
+            n_samples=len(samples),
+            integrated_lufs_cdb=to_cdb(integrated_lufs(signal)),
+            true_peak_cdb=to_cdb(true_peak_dbtp(signal)),
+            location=scene.location,
+            relation=scene.relation,
+            roles=scene.roles,
+            genders=scene.genders,
+            voices=item.speech.voices,
+            topic=item.dialogue.topic,
+            transcript=transcript(item.speech),
+            words=timeline.words,
+            events=timeline.events,
+        )
