@@ -1,39 +1,52 @@
-"""Stage `calibrate`: train the evaluator on the labelled probes, measure it, and find the threshold for topics."""
+"""Stage `calibrate`: train the classifier on the labelled probes, measure evaluators, find thresholds for topics."""
 
+from contextlib import closing
 from pathlib import Path
 
 from cares.catalog.load import load_catalog
-from cares.core.atomic import write_bytes
+from cares.core.atomic import replace_folder, write_bytes
 from cares.core.canonical import write_json
 from cares.core.params import Params
 from cares.core.stage import run_stage
-from cares.dialogue.calibration import calibrate
+from cares.dialogue.calibration import EncoderId, calibrate
 from cares.dialogue.calibration_params import CalibrationParams
-from cares.dialogue.calibration_summary import calibration_metrics, confusion_csv, roc_csv
+from cares.dialogue.calibration_summary import calibration_metrics, confusion_csv, roc_csv, summary_lines
 from cares.dialogue.encoder import SentenceEncoder
-from cares.dialogue.probes import load_probes
+from cares.dialogue.evaluator import PROMPTS, llm_evaluator
+from cares.dialogue.families import families, judge_of
+from cares.dialogue.llm_measure import ask_about_probes, judge_settings
+from cares.dialogue.probes import load_probes, load_topic_pairs
+from cares.llm.params import LlmParams
 from cares.models.ensure import model_digest
 from cares.models.params import ModelsParams
 
 OUT = Path("data/calibration.json")
+PLOTS = Path("metrics/plots")
 
 
 def main() -> None:
-    """Read the probes; write the calibrated evaluator, its figures and its plots."""
+    """Read the probes; write the classifier, the figures of every evaluator that is measured, and plots."""
     params = Params()
-    section = params.section("calibration", CalibrationParams)
-    encoder = params.section("models", ModelsParams).encoder
-    found = calibrate(
-        load_probes(), SentenceEncoder(encoder), encoder, model_digest(encoder), load_catalog(), section, params.seed
-    )
+    section, models = params.section("calibration", CalibrationParams), params.section("models", ModelsParams)
+    of_whom = families(models, section.evaluator, section.allow_same_family, params.path)
+    probes, pairs, encoder, llm = load_probes(), load_topic_pairs(), SentenceEncoder(models.encoder), None
+    if section.asks_llm:
+        model_id, settings = judge_of(models, params.path), params.section("llm", LlmParams)
+        judging = judge_settings(model_id, pairs, encoder, section, params.seed)
+        judge = llm_evaluator(model_id, settings, encoder, PROMPTS, f"llm/{model_id}", judging.topic.threshold)
+        with closing(judge):
+            llm = ask_about_probes(judge, probes, encoder, judging, section, params.seed)
+    encoder_id = EncoderId(models.encoder, model_digest(models.encoder))
+    found = calibrate(probes, pairs, encoder, encoder_id, load_catalog(), of_whom, section, params.seed, llm)
     write_json(OUT, found.calibration.to_json())
     write_json(Path("metrics/calibration.json"), calibration_metrics(found.calibration))
-    write_bytes(Path("metrics/plots/topic_roc.csv"), roc_csv(found.roc).encode())
-    write_bytes(Path("metrics/plots/evaluator_confusion.csv"), confusion_csv(found.test_labels).encode())
-    right, topic = found.calibration.accuracy, found.calibration.topic
-    interval = f"{right.balanced_accuracy:.3f} [{right.low:.3f}, {right.high:.3f}]"
-    print(f"calibrate: balanced accuracy {interval} on the {right.sounds} sounds of {right.probes} test probes")
-    print(f"calibrate: topic threshold {topic.threshold:.3f}, area under ROC {topic.auc:.3f}; in {OUT}")
+    write_bytes(PLOTS / "topic_roc.csv", roc_csv(found.roc).encode())
+    with replace_folder(PLOTS / "evaluator_confusion") as folder:
+        for kind, pairs in found.test_labels.items():
+            write_bytes(folder / f"{kind}.csv", confusion_csv(pairs).encode())
+    for line in summary_lines(found.calibration):
+        print(f"calibrate: {line}")
+    print(f"calibrate: all of it in {OUT}")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def main() -> None:
     served = bool(os.environ.get("CARES_LLM_URL"))
     wanted.check(params.path, writer_is_served=served)
     entries = [
-        served_model(model_id) if served and model_id == wanted.writer else ready_model(model_id)
+        served_model(model_id) if served and model_id in wanted.language_models else ready_model(model_id)
         for model_id in wanted.ids()
     ]
     write_json(OUT, {entry.id: entry.to_json() for entry in entries})

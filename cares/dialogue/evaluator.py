@@ -1,162 +1,110 @@
-"""Evaluators: they read a transcript with its sounds marked and recover every sound's label, and the topic.
+"""The evaluator that the calibration names, ready to judge.
 
-All of them have one interface and are measured on the same probes; how accurate the one in use is stands in
-data/calibration.json.
+All of them have one interface (`cares.dialogue.judging.Evaluator`) and are measured on the same probes; how accurate
+each is stands in data/calibration.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from cares.catalog.catalog import Catalog
 from cares.catalog.load import load_catalog
 from cares.core.canonical import read_json
-from cares.core.errors import InputError
-from cares.dialogue.calibration_record import Accuracy, Calibration
-from cares.dialogue.classifier import LinearModel
-from cares.dialogue.cues import Cues, load_cues
+from cares.core.errors import CaresError, InputError
+from cares.dialogue.both import BothEvaluator
+from cares.dialogue.calibration import train_classifier
+from cares.dialogue.calibration_record import Calibration
+from cares.dialogue.classifier_judge import ClassifierEvaluator, FeatureReader
+from cares.dialogue.cues import load_cues
 from cares.dialogue.encoder import SentenceEncoder
-from cares.dialogue.features import Encoder, SoundNames, features
-from cares.dialogue.marked import Heard, Pieces, Said, around
-from cares.dialogue.topic_match import topic_vector, topic_vectors
+from cares.dialogue.features import Encoder, SoundNames
+from cares.dialogue.judging import Evaluator
+from cares.dialogue.llm_judge import LlmEvaluator
+from cares.dialogue.probes import load_probes
+from cares.llm.params import LlmParams
+from cares.llm.waves import StoredWaves
 from cares.models.ensure import model_digest
-from cares.records.dialogue import Verdict
 
-SCORE_DECIMALS = 4
-
-
-class Evaluator(Protocol):
-    """What every evaluator offers, whatever it is made of."""
-
-    @property
-    def name(self) -> str:
-        """Its kind and the model behind it, such as "classifier/all-minilm-l6-v2"."""
-        ...
-
-    @property
-    def accuracy(self) -> Accuracy:
-        """How well it recovers the labels of the test probes."""
-        ...
-
-    @property
-    def topic_threshold(self) -> float:
-        """Least similarity at which a topic counts as recovered."""
-        ...
-
-    def judge_many(self, transcripts: Sequence[Pieces]) -> list[list[Verdict]]:
-        """For each transcript a verdict on each of its sounds, in their order."""
-        ...
-
-    def topic_similarities(self, topics: Sequence[str], transcripts: Sequence[Pieces]) -> list[float]:
-        """Similarity, -1 to 1, of each topic to what the transcript beside it is about."""
-        ...
+HINT = "Run the stage again: dvc repro calibrate."
+PROMPTS = Path("prompts")
 
 
-class FeatureReader:
-    """Turns transcripts into rows of features; shared by training and judging, so that both see the same numbers."""
-
-    def __init__(self, encoder: Encoder, catalog: Catalog, cues: Cues) -> None:
-        self._encoder, self._names, self._cues = encoder, SoundNames(catalog), cues
-
-    def names(self) -> tuple[str, ...]:
-        """The names of the features, in their order."""
-        return tuple(self.rows((Said(speaker="A", text="Yes."), Heard(sound="cough", event=0)))[0][1])
-
-    def rows(self, pieces: Pieces) -> list[tuple[Heard, dict[str, float]]]:
-        """Each sound of a transcript with its features by name."""
-        found = []
-        for place, piece in enumerate(pieces):
-            if isinstance(piece, Heard):
-                found.append((piece, features(around(pieces, place), self._names, self._cues, self._encoder)))
-        return found
-
-
-class ClassifierEvaluator:
-    """A linear model on features of words and of a sentence encoder.
+def load_evaluator(path: Path, llm: LlmParams | None = None, prompts: Path = PROMPTS) -> Evaluator:
+    """The evaluator that data/calibration.json describes; use it within `contextlib.closing`.
 
     Args:
-        calibration: what the stage `calibrate` found.
-        encoder: the encoder that it was found with.
-        catalog: names of the sounds; a sound that is not in it goes by the words of its id.
-    """
-
-    def __init__(self, calibration: Calibration, encoder: Encoder, catalog: Catalog) -> None:
-        self._calibration = calibration
-        self._encoder = encoder
-        self._reader = FeatureReader(encoder, catalog, load_cues())
-
-    @property
-    def name(self) -> str:
-        """See `Evaluator`."""
-        return f"{self._calibration.evaluator}/{self._calibration.encoder}"
-
-    @property
-    def accuracy(self) -> Accuracy:
-        """See `Evaluator`."""
-        return self._calibration.accuracy
-
-    @property
-    def topic_threshold(self) -> float:
-        """See `Evaluator`."""
-        return self._calibration.topic.threshold
-
-    def judge(self, transcript: Pieces) -> list[Verdict]:
-        """A verdict on each sound of one transcript, in their order; `scores` are probabilities to 4 decimals."""
-        return judge(self._calibration.model, self._reader, transcript)
-
-    def judge_many(self, transcripts: Sequence[Pieces]) -> list[list[Verdict]]:
-        """See `Evaluator`; the verdicts on a transcript do not depend on the others."""
-        return [self.judge(transcript) for transcript in transcripts]
-
-    def topic_similarities(self, topics: Sequence[str], transcripts: Sequence[Pieces]) -> list[float]:
-        """See `Evaluator`; ValueError unless there is a topic for each transcript."""
-        wanted = topic_vectors(topics, self._encoder)
-        pairs = zip(wanted, transcripts, strict=True)
-        return [similarity(topic, self.about(transcript)) for topic, transcript in pairs]
-
-    def about(self, transcript: Pieces) -> NDArray[np.float64]:
-        """Unit vector of what a transcript is about, leaving out what this evaluator judges to be pivots."""
-        pivots = {verdict.event for verdict in self.judge(transcript) if verdict.label == "pivot"}
-        return topic_vector(transcript, pivots, self._encoder)
-
-
-def judge(model: LinearModel, reader: FeatureReader, transcript: Pieces) -> list[Verdict]:
-    """What a model says about each sound of a transcript."""
-    rows = reader.rows(transcript)
-    if not rows:
-        return []
-    table = np.array([[found[name] for name in model.features] for _, found in rows])
-    verdicts = []
-    for (heard, _), label, scores in zip(rows, model.classify(table), model.probabilities(table), strict=True):
-        shown: dict[str, float] = {
-            name: round(float(score), SCORE_DECIMALS) for name, score in zip(model.labels, scores, strict=True)
-        }
-        verdicts.append(Verdict(event=heard.event, sound=heard.sound, label=label, scores=shown))
-    return verdicts
-
-
-def similarity(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Cosine of two unit vectors, to 4 decimals."""
-    return round(float(one @ other), SCORE_DECIMALS)
-
-
-def load_evaluator(path: Path) -> ClassifierEvaluator:
-    """The evaluator that data/calibration.json describes.
+        path: the file.
+        llm: section `llm` of the params; the evaluators `llm` and `both` need it. Their model starts when it is asked.
+        prompts: folder of the prompts.
 
     Raises:
         InputError: the file is missing or not as it should be, or the encoder's weights or the features are no longer
             those that it was calibrated with.
+        ValueError: the evaluator needs `llm`.
     """
-    calibration = Calibration.parse(read_json(path), path)
-    hint = "Run the stage again: dvc repro calibrate."
+    calibration = read_calibration(path)
+    encoder = SentenceEncoder(calibration.encoder)
+    if calibration.evaluator == "llm":
+        return _llm(calibration, encoder, llm, prompts, calibration.name)
+    classifier = calibrated_classifier(calibration, path, encoder)
+    if calibration.evaluator == "classifier":
+        return classifier
+    second = _llm(calibration, encoder, llm, prompts, "llm")
+    return BothEvaluator(classifier, second, calibration.name)
+
+
+def read_calibration(path: Path) -> Calibration:
+    """The record, with the encoder's weights checked; see `load_evaluator`."""
+    value = read_json(path)
+    try:
+        calibration = Calibration.parse(value, path)
+    except InputError as error:
+        raise CaresError(f"{error}. {HINT}") from None
     if (found := model_digest(calibration.encoder)) != calibration.encoder_digest:
-        raise InputError(path, "encoder_digest", calibration.encoder_digest, f"{found}, that of the weights", hint)
-    encoder, catalog = SentenceEncoder(calibration.encoder), load_catalog()
+        raise InputError(path, "encoder_digest", calibration.encoder_digest, f"{found}, that of the weights", HINT)
+    return calibration
+
+
+def calibrated_classifier(calibration: Calibration, path: Path, encoder: Encoder) -> ClassifierEvaluator:
+    """The classifier of a calibration; InputError unless the features are those that it was trained on."""
+    catalog = load_catalog()
     if (names := FeatureReader(encoder, catalog, load_cues()).names()) != calibration.model.features:
-        raise InputError(path, "model.features", calibration.model.features, f"the features {', '.join(names)}", hint)
-    return ClassifierEvaluator(calibration, encoder, catalog)
+        raise InputError(path, "model.features", calibration.model.features, f"the features {', '.join(names)}", HINT)
+    name, threshold = calibration.name, calibration.topic.threshold
+    return ClassifierEvaluator(calibration.model, encoder, catalog, name, threshold)
+
+
+def ready_classifier(path: Path, encoder_id: str, regularisation: float) -> ClassifierEvaluator:
+    """The calibrated classifier or, where the stage `calibrate` has not run yet, one that is trained here and now.
+
+    Both are the same model if encoder and regularisation are those of the calibration; only the calibration says how
+    good it is.
+    """
+    encoder = SentenceEncoder(encoder_id)
+    if path.is_file():
+        calibration = read_calibration(path)
+        if calibration.encoder == encoder_id:
+            return calibrated_classifier(calibration, path, encoder)
+    print(f"no {path.name} yet: training on the probes (dvc repro calibrate keeps and measures it)", file=sys.stderr)
+    catalog = load_catalog()
+    model = train_classifier(load_probes(), encoder, catalog, regularisation)
+    return ClassifierEvaluator(model, encoder, catalog, f"classifier/{encoder_id}", topic_threshold=0.0)
+
+
+def llm_evaluator(
+    model_id: str, llm: LlmParams, encoder: Encoder, prompts: Path, name: str, topic_threshold: float
+) -> LlmEvaluator:
+    """The evaluator `llm` on stored waves of as many requests as `llm.wave_limit`."""
+    until_closed = ExitStack()
+    model = until_closed.enter_context(StoredWaves(model_id, llm))
+    names = SoundNames(load_catalog())
+    return LlmEvaluator(model, names, encoder, prompts, llm.wave_limit, name, topic_threshold, until_closed.close)
+
+
+def _llm(calibration: Calibration, encoder: Encoder, llm: LlmParams | None, prompts: Path, name: str) -> LlmEvaluator:
+    if llm is None:
+        raise ValueError(f"evaluator {calibration.evaluator} needs the section llm of the params")
+    assert calibration.judge is not None
+    return llm_evaluator(calibration.judge.model, llm, encoder, prompts, name, calibration.judge.topic.threshold)

@@ -25,9 +25,12 @@ class Said(Record):
 
 
 class Heard(Record):
-    """The place of a sound; `event` is its index in the scene's events, or its order in a probe."""
+    """The place of a sound; `event` is its index in the scene's events, or its order in a probe.
 
-    sound: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+    `sound` is an id of the catalog, or any other name without spaces.
+    """
+
+    sound: Annotated[str, Field(pattern=r"^\S+$")]
     event: Annotated[int, Field(ge=0)]
 
 
@@ -45,6 +48,7 @@ class Around:
         tail: what the speaker said in the turn of the sound before it; "" when the turn begins with the sound.
         after: the first words after the sound, up to the next sound or the end of the turn.
         later: the turns after that, at most three, up to the next sound.
+        beyond: whole turns after the first two of `later`, to the end of the talk.
         resumes: whether the speaker before the sound is the speaker after it.
     """
 
@@ -53,6 +57,7 @@ class Around:
     tail: str
     after: str
     later: tuple[str, ...]
+    beyond: tuple[str, ...]
     resumes: bool
 
 
@@ -100,12 +105,15 @@ def around(pieces: Pieces, place: int) -> Around:
     tail = before[-1:]
     while tail and len(tail) < len(before) and before[-len(tail) - 1].speaker == tail[0].speaker:
         tail = before[-len(tail) - 1 :]
+    later = _later(after[1:], first)
+    following = spoken_turns(tuple(piece for piece in after if isinstance(piece, Said)))
     return Around(
         heard=heard,
         earlier=tuple(spoken_turns(tuple(before[: len(before) - len(tail)]))),
         tail=" ".join(piece.text for piece in tail),
         after=first.text if first else "",
-        later=_later(after[1:], first),
+        later=later,
+        beyond=tuple(following[1 + min(2, len(later)) :]),
         resumes=bool(tail) and first is not None and tail[-1].speaker == first.speaker,
     )
 

@@ -62,12 +62,18 @@ class Dialogue(Record):
 
 
 class Verdict(Record):
-    """What the evaluator recovered for one event."""
+    """What the evaluator recovered for one event.
+
+    `label` is None when nothing was recovered: two evaluators disagree, or an answer cannot be read. `detail` says what
+    the label rests on, or why there is none. `votes` holds what each evaluator said where two were asked.
+    """
 
     event: Annotated[int, Field(ge=0)]
     sound: str
-    label: Reaction
+    label: Reaction | None
     scores: dict[str, float]
+    detail: str = ""
+    votes: dict[str, Reaction | None] = {}
 
 
 class Attempt(Record):

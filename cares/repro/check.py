@@ -11,6 +11,7 @@ from cares.catalog.load import load_catalog
 from cares.core.params import SECTIONS, Params
 from cares.core.record import Record
 from cares.dialogue.calibration_params import CalibrationParams
+from cares.dialogue.families import families
 from cares.dialogue.params import DialoguesParams, TopicsParams
 from cares.llm.params import LlmParams
 from cares.mix.params import MixParams, TimelineParams
@@ -44,12 +45,14 @@ def check_inputs(root: Path) -> int:
     """Read every section of params.yaml and the catalog; the number of sections.
 
     Raises:
-        InputError: the first fault, with file, field and value.
+        InputError: the first fault, with file, field and value; also when writer and evaluator are of one model family.
     """
     params = Params(root / "params.yaml")
     assert params.seed >= 0
     for name in SECTIONS:
         if name != "seed":
             params.section(name, SCHEMAS[name])
+    calibration = params.section("calibration", CalibrationParams)
+    families(params.section("models", ModelsParams), calibration.evaluator, calibration.allow_same_family, params.path)
     load_catalog()
     return len(SCHEMAS)

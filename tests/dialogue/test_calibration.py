@@ -9,23 +9,41 @@ import pytest
 from hashed_encoder import HashedEncoder
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from cares.catalog.load import load_catalog
-from cares.core.errors import InputError
-from cares.dialogue.calibration import accuracy, calibrate, roc_curve
+from cares.core.errors import CaresError, InputError
+from cares.dialogue.agreement import accuracy, kappa
+from cares.dialogue.calibration import EncoderId, calibrate, train_classifier
 from cares.dialogue.calibration_params import CalibrationParams
-from cares.dialogue.calibration_record import Calibration
-from cares.dialogue.calibration_summary import calibration_metrics, confusion_csv, roc_csv
-from cares.dialogue.evaluator import ClassifierEvaluator, load_evaluator
-from cares.dialogue.probes import load_probes
+from cares.dialogue.calibration_record import Calibration, JudgeSettings
+from cares.dialogue.calibration_summary import calibration_metrics, confusion_csv, roc_csv, summary_lines
+from cares.dialogue.classifier_judge import ClassifierEvaluator
+from cares.dialogue.evaluator import load_evaluator
+from cares.dialogue.families import Families
+from cares.dialogue.llm_measure import LlmFindings, sample
+from cares.dialogue.probes import load_probes, load_topic_pairs
+from cares.dialogue.topic_threshold import (
+    Pairs,
+    all_pairs,
+    auc,
+    auc_interval,
+    phrase_pairs,
+    roc_curve,
+    transcript_pairs,
+)
 from cares.records.scene import REACTIONS
 
 PARAMS = CalibrationParams(evaluator="classifier", inverse_regularisation=0.1, bootstrap_draws=200, confidence=0.95)
+FAMILIES = Families(writer="qwen2.5", evaluator=("hashed",), same=False)
+ENCODER = EncoderId("hashed", "0" * 64)
 PROBES = load_probes()
+PAIRS = load_topic_pairs()
+TESTED = [probe for probe in PROBES if probe.split == "test"]
 
 
-def calibrated(probes=PROBES):
-    return calibrate(probes, HashedEncoder(), "hashed", "0" * 64, load_catalog(), PARAMS, seed=1)
+def calibrated(probes=PROBES, params=PARAMS, families=FAMILIES, llm=None):
+    return calibrate(probes, PAIRS, HashedEncoder(), ENCODER, load_catalog(), families, params, 1, llm)
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +51,17 @@ def found():
     return calibrated()
 
 
+def evaluator_of(calibration):
+    threshold = calibration.topic.threshold
+    return ClassifierEvaluator(calibration.model, HashedEncoder(), load_catalog(), calibration.name, threshold)
+
+
 def test_a_calibration_is_repeatable_and_ignores_the_order_of_the_probes(found):
     assert calibrated().calibration == found.calibration
     other = calibrated(PROBES[::-1]).calibration
     assert other.model == found.calibration.model
     assert other.accuracy == found.calibration.accuracy
-    assert other.topic == found.calibration.topic
+    assert other.topic.threshold == found.calibration.topic.threshold
 
 
 def test_the_test_probes_change_nothing_but_the_reported_figures(found):
@@ -60,42 +83,73 @@ def test_a_split_without_a_label_is_an_error():
         calibrated([probe for probe in PROBES if probe.split != "dev" or "pivot" not in probe.labels])
 
 
+def test_the_classifier_trained_alone_is_the_one_that_a_calibration_stores(found):
+    alone = train_classifier(PROBES, HashedEncoder(), load_catalog(), PARAMS.inverse_regularisation)
+    assert alone == found.calibration.model
+
+
 def test_the_record_survives_its_json_and_the_evaluator_agrees_with_it(found):
     record = Calibration.parse(json.loads(json.dumps(found.calibration.to_json())), "calibration.json")
     assert record == found.calibration
-    evaluator = ClassifierEvaluator(record, HashedEncoder(), load_catalog())
-    tested = [probe for probe in PROBES if probe.split == "test"]
-    verdicts = evaluator.judge_many([probe.pieces for probe in tested])
+    verdicts = evaluator_of(record).judge_many([probe.pieces for probe in TESTED])
     pairs = tuple(
         (label, verdict.label)
-        for probe, judged in zip(tested, verdicts, strict=True)
+        for probe, judged in zip(TESTED, verdicts, strict=True)
         for label, verdict in zip(probe.labels, judged, strict=True)
     )
-    assert pairs == found.test_labels
+    assert pairs == found.test_labels["classifier"]
     assert all(abs(sum(verdict.scores.values()) - 1) < 1e-3 for judged in verdicts for verdict in judged)
 
 
 def test_topic_similarities_pass_the_threshold_as_often_as_reported(found):
-    evaluator = ClassifierEvaluator(found.calibration, HashedEncoder(), load_catalog())
-    tested = [probe for probe in PROBES if probe.split == "test"]
-    similar = evaluator.topic_similarities([probe.topic for probe in tested], [probe.pieces for probe in tested])
+    evaluator = evaluator_of(found.calibration)
+    similar = evaluator.topic_similarities([probe.topic for probe in TESTED], [probe.pieces for probe in TESTED])
     share = np.mean([value >= evaluator.topic_threshold for value in similar])
-    assert round(float(share), 4) == found.calibration.topic.test_tpr
+    assert round(float(share), 4) == found.calibration.topic_unrelated.tpr
     with pytest.raises(ValueError):
         evaluator.topic_similarities(["one topic"], [])
 
 
+ACTUAL = ["pivot", "pivot", "verbal", "verbal", "behavioral", "ambient", "ambient", "ambient"]
+
+
 def test_accuracy_against_a_hand_count():
-    actual = ["pivot", "pivot", "verbal", "verbal", "behavioral", "ambient", "ambient", "ambient"]
     predicted = ["pivot", "verbal", "verbal", "verbal", "behavioral", "ambient", "ambient", "pivot"]
-    right = accuracy(actual, predicted, list("aabbccdd"), PARAMS, seed=1)
+    right = accuracy(ACTUAL, predicted, list("aabbccdd"), PARAMS, seed=1)
     assert right.balanced_accuracy == pytest.approx((1 / 2 + 1 + 1 + 2 / 3) / 4, abs=1e-4)
     assert right.recall == {"pivot": 0.5, "verbal": 1.0, "behavioral": 1.0, "ambient": 0.6667}
-    assert right.confusion["pivot"] == {"pivot": 1, "verbal": 1, "behavioral": 0, "ambient": 0}
+    assert right.confusion["pivot"] == {"pivot": 1, "verbal": 1, "behavioral": 0, "ambient": 0, "none": 0}
     chance = (2 * 2 + 2 * 3 + 1 * 1 + 3 * 2) / 64
     assert right.kappa == pytest.approx((6 / 8 - chance) / (1 - chance), abs=1e-4)
     assert right.probes == 4 and right.sounds == 8
     assert right.low <= right.balanced_accuracy <= right.high
+    assert right.kappa_interval.low <= right.kappa <= right.kappa_interval.high
+    assert right.recall_interval["verbal"].low == right.recall_interval["verbal"].high == 1
+
+
+def test_a_sound_without_a_label_counts_as_wrong_and_is_counted():
+    predicted = ["pivot", None, "verbal", "verbal", None, "ambient", "ambient", "pivot"]
+    right = accuracy(ACTUAL, predicted, list("aabbccdd"), PARAMS, seed=1)
+    assert right.unlabelled == 2
+    assert right.recall["behavioral"] == 0 and right.recall["pivot"] == 0.5
+    assert right.right_of_labelled == pytest.approx(5 / 6, abs=1e-4)
+    assert right.confusion["behavioral"]["none"] == 1
+    nothing = accuracy(ACTUAL, [None] * 8, list("aabbccdd"), PARAMS, seed=1)
+    assert (nothing.balanced_accuracy, nothing.right_of_labelled, nothing.unlabelled) == (0, None, 8)
+
+
+labels = st.sampled_from(REACTIONS)
+
+
+@given(st.lists(st.tuples(labels, labels | st.none()), min_size=2, max_size=40))
+def test_kappa_is_that_of_scikit_learn(pairs):
+    actual, predicted = [one for one, _ in pairs], [other or "none" for _, other in pairs]
+    names = [*REACTIONS, "none"]
+    counts = np.zeros((4, 5))
+    for one, other in zip(actual, predicted, strict=True):
+        counts[names.index(one), names.index(other)] += 1
+    theirs = cohen_kappa_score(actual, predicted, labels=names) if len({*actual, *predicted}) > 1 else 1.0
+    assert kappa(counts) == pytest.approx(theirs, abs=1e-9)
 
 
 def test_the_interval_widens_when_rows_belong_together():
@@ -125,14 +179,89 @@ def test_a_roc_curve_rises_from_nothing_to_everything(matching, mismatching):
         assert one.threshold > other.threshold and one.fpr <= other.fpr and one.tpr <= other.tpr
 
 
-def test_figures_are_flat_and_plots_have_their_columns(found):
+def test_the_interval_of_the_area_is_that_of_a_plain_bootstrap():
+    draw = np.random.default_rng(3)
+    scores = np.round(draw.normal(size=(12, 12)) + 1.5 * np.eye(12), 1)
+    found = auc_interval(all_pairs(scores), PARAMS, seed=1)
+    plain = []
+    from cares.dialogue.agreement import bootstrap
+
+    for chosen in bootstrap(12, PARAMS, 1):
+        same = [scores[i, i] for i in chosen]
+        other = [scores[i, j] for i in chosen for j in chosen if i != j]
+        if other:
+            plain.append(roc_auc_score([1] * len(same) + [0] * len(other), same + other))
+    low, high = np.quantile(plain, [0.025, 0.975])
+    assert (found.low, found.high) == (round(low, 4), round(high, 4))
+    assert found.low <= auc(all_pairs(scores)) <= found.high
+
+
+def test_an_area_without_doubt_has_no_interval():
+    units = np.arange(4)[:, None]
+    pairs = Pairs(np.full(4, 0.9), np.full(4, 0.1), units, units)
+    assert auc(pairs) == 1 and auc_interval(pairs, PARAMS, seed=1).low == 1
+
+
+def test_topics_in_other_words_match_and_similar_ones_do_not():
+    pairs = [pair for pair in PAIRS if pair.split != "test"]
+    about = {pair.probe: HashedEncoder().encode([pair.one])[0] for pair in PAIRS}
+    fit, test = transcript_pairs(PAIRS, about, HashedEncoder())
+    probes = {pair.probe for pair in pairs}
+    assert len(fit.matching) == len(probes) + sum(pair.same for pair in pairs)
+    assert len(fit.mismatching) == sum(not pair.same for pair in pairs)
+    assert fit.units == len(probes) and test.units == len({pair.probe for pair in PAIRS}) - len(probes)
+    phrases, _ = phrase_pairs(PAIRS, HashedEncoder())
+    assert len(phrases.matching) + len(phrases.mismatching) == len(pairs) and phrases.units == len(probes)
+
+
+def judged(labels):
+    topic = calibrated().calibration.topic
+    settings = JudgeSettings(model="small", promised=True, topic=topic, recovered=None)
+    return LlmFindings(labels, settings)
+
+
+def test_every_evaluator_is_scored_and_both_is_where_they_agree():
+    params = PARAMS.model_copy(update={"measure": ("classifier", "llm", "both"), "evaluator": "both"})
+    chosen = sample(TESTED, 5, seed=1)
+    said = {probe.id: [*probe.labels[:-1], None] if probe is chosen[0] else list(probe.labels) for probe in chosen}
+    families = Families(writer="qwen2.5", evaluator=("hashed", "qwen2.5"), same=True)
+    found = calibrated(params=params, families=families, llm=judged(said))
+    measured = found.calibration.measured
+    assert measured["llm"].accuracy.unlabelled == 1
+    assert measured["llm"].accuracy.sounds == measured["both"].accuracy.sounds == sum(map(len, said.values()))
+    assert measured["classifier"].accuracy.sounds == sum(len(probe.labels) for probe in TESTED)
+    assert measured["classifier"].on_sample.sounds == measured["llm"].accuracy.sounds
+    assert measured["both"].accuracy.right_of_labelled == 1, "the language model was told the labels"
+    assert measured["both"].accuracy.balanced_accuracy <= measured["classifier"].on_sample.balanced_accuracy
+    assert found.calibration.name == "both/hashed+small (same family as the writer: qwen2.5)"
     figures = calibration_metrics(found.calibration)
-    assert all(isinstance(value, float | int | str) for value in figures.values())
+    assert figures["same_family"] is True and "same family" in figures["evaluator"]
+    assert set(figures["evaluators"]) == {"classifier", "llm", "both"}
+    assert any("family" in line for line in summary_lines(found.calibration))
+    with pytest.raises(ValueError, match="not asked"):
+        calibrated(params=params)
+
+
+def test_a_sample_holds_every_label_and_grows_with_the_probes():
+    chosen = sample(TESTED, 5, seed=1)
+    for label in REACTIONS:
+        assert sum(one == label for probe in chosen for one in probe.labels) >= 5
+    assert [probe for probe in TESTED if probe in chosen] == chosen
+    assert sample(TESTED, None, seed=1) == TESTED
+    assert sample(TESTED, 5, seed=1) == sample(TESTED[::-1], 5, seed=1)[::-1]
+
+
+def test_figures_are_plain_and_plots_have_their_columns(found):
+    figures = calibration_metrics(found.calibration)
+    assert all(isinstance(value, float | int | str) for key, value in figures.items() if key != "evaluators")
     assert figures["balanced_accuracy"] == found.calibration.accuracy.balanced_accuracy
+    assert figures["evaluators"]["classifier"]["kappa"] == found.calibration.accuracy.kappa
+    assert figures["same_family"] is False
     roc = roc_csv(found.roc).splitlines()
     assert roc[0] == "threshold,fpr,tpr" and len(roc) == len(found.roc) + 1
-    rows = confusion_csv(found.test_labels).splitlines()
-    assert rows[0] == "actual,predicted" and len(rows) == found.calibration.accuracy.sounds + 1
+    rows = confusion_csv([*found.test_labels["classifier"], ("pivot", None)]).splitlines()
+    assert rows[0] == "actual,predicted" and rows[-1] == "pivot,none"
+    assert len(rows) == found.calibration.accuracy.sounds + 2
 
 
 @pytest.mark.parametrize(
@@ -142,6 +271,8 @@ def test_figures_are_flat_and_plots_have_their_columns(found):
         ("bootstrap_draws", 10),
         ("confidence", 1.0),
         ("evaluator", "oracle"),
+        ("measure", []),
+        ("llm_sounds_per_label", 0),
         ("bootstrap_drawz", 100),
     ],
 )
@@ -150,12 +281,17 @@ def test_wrong_parameters_are_named(field, value):
         CalibrationParams.parse(PARAMS.to_json() | {field: value}, "params.yaml", "calibration")
 
 
+def test_who_accepts_dialogues_must_be_measured():
+    with pytest.raises(InputError, match="measure must name"):
+        CalibrationParams.parse(PARAMS.to_json() | {"evaluator": "both"}, "params.yaml", "calibration")
+
+
 def test_a_calibration_that_is_no_longer_true_is_refused(found, tmp_path, monkeypatch):
     path = tmp_path / "calibration.json"
     with pytest.raises(InputError, match="no such file"):
         load_evaluator(path)
     path.write_text(json.dumps(found.calibration.to_json() | {"topic": {}}))
-    with pytest.raises(InputError, match="topic"):
+    with pytest.raises(CaresError, match=r"topic.*dvc repro calibrate"):
         load_evaluator(path)
     path.write_text(json.dumps(found.calibration.to_json()))
     monkeypatch.setattr("cares.dialogue.evaluator.model_digest", lambda model_id: "1" * 64)
@@ -176,12 +312,11 @@ def test_with_the_real_encoder_the_stage_recovers_labels(tmp_path):
     from cares.models.ensure import model_digest
 
     name = "all-minilm-l6-v2"
-    record = calibrate(
-        PROBES, SentenceEncoder(name), name, model_digest(name), load_catalog(), PARAMS, seed=1
-    ).calibration
+    encoder_id = EncoderId(name, model_digest(name))
+    record = calibrate(PROBES, SentenceEncoder(name), encoder_id, load_catalog(), FAMILIES, PARAMS, seed=1).calibration
     assert record.accuracy.balanced_accuracy >= 0.85
     assert record.accuracy.low >= 0.75
-    assert record.topic.auc >= 0.85 and record.topic.test_auc >= 0.8
+    assert record.topic.auc >= 0.7 and record.topic_unrelated.auc >= 0.85
     path = Path(tmp_path) / "calibration.json"
     path.write_text(json.dumps(record.to_json()))
     evaluator = load_evaluator(path)

@@ -1,0 +1,69 @@
+"""Model families of who writes and who judges: a model may favour what its own family writes.
+
+(Panickssery, Bowman and Feng, "LLM evaluators recognize and favor their own generations", 2024.)
+"""
+
+from __future__ import annotations
+
+from cares.core.errors import InputError
+from cares.core.record import Record
+from cares.dialogue.judging import EvaluatorKind
+from cares.models.params import ModelsParams
+from cares.models.registry import load_registry
+from cares.models.schema import Family
+
+
+class Families(Record):
+    """The family of the writer and those of the evaluator; `same` says that they share one, as was allowed."""
+
+    writer: Family
+    evaluator: tuple[Family, ...]
+    same: bool
+
+    @property
+    def remark(self) -> str:
+        """What the evaluator's name says of it; "" when the families differ."""
+        return f" (same family as the writer: {self.writer})" if self.same else ""
+
+
+def families(models: ModelsParams, evaluator: EvaluatorKind, allow_same: bool, file: object) -> Families:
+    """The families of writer and evaluator.
+
+    Raises:
+        InputError: they share a family and that is not allowed; a family is not known, or is not what the registry
+            says; or the evaluator needs a judge and there is none.
+    """
+    writer = _family("writer", models.writer, models.writer_family, file)
+    found: dict[str, Family] = {}
+    if evaluator != "llm":
+        found["encoder"] = _family("encoder", models.encoder, None, file)
+    if evaluator != "classifier":
+        found["judge_family"] = _family("judge", judge_of(models, file), models.judge_family, file)
+    for field, family in found.items():
+        if family == writer and not allow_same:
+            raise InputError(
+                file,
+                f"models.{field}",
+                family,
+                f"another family than that of models.writer_family ({writer})",
+                "Judge with another model, or set calibration.allow_same_family: every record and report then says so",
+            )
+    return Families(writer=writer, evaluator=tuple(found.values()), same=writer in found.values())
+
+
+def judge_of(models: ModelsParams, file: object) -> str:
+    """The language model that judges; InputError when there is none."""
+    if models.judge is None:
+        raise InputError(file, "models.judge", None, "a language model, which the evaluators llm and both need")
+    return models.judge
+
+
+def _family(role: str, model_id: str, given: Family | None, file: object) -> Family:
+    entry = load_registry().get(model_id)
+    known = entry.family if entry else None
+    if given is not None and known is not None and given != known:
+        raise InputError(file, f"models.{role}_family", given, f"{known}, as the registry says of {model_id}")
+    family = given or known
+    if family is None:
+        raise InputError(file, f"models.{role}_family", None, f"the family of {model_id}, which the registry lacks")
+    return family
