@@ -13,7 +13,7 @@ import pytest
 from cares.core.errors import CaresError, InputError
 from cares.models import ensure as module
 from cares.models.convert import convert
-from cares.models.ensure import disk_need, ensure, model_digest, ready_model
+from cares.models.ensure import disk_need, ensure, model_digest, ready_model, served_model
 from cares.models.fetch import WeightError
 from tests.models.conftest import PARTS, SMALL, make_wheel, toy_model
 
@@ -213,3 +213,16 @@ def test_two_processes_make_it_once(weights: Path, tmp_path: Path) -> None:
     assert [out.strip() for out, _ in outputs] == [str(len(WHOLE))] * 2
     assert log.read_text() == "made\n"
     assert any("another process prepares it" in err for _, err in outputs)
+
+
+def test_a_model_that_is_only_served_is_never_fetched() -> None:
+    with pytest.raises(InputError, match=r"deepseek-ai/DeepSeek-V3-0324 at e9b33add7688.*CARES_LLM_URL"):
+        ensure("deepseek-v3-0324")
+    assert disk_need("deepseek-v3-0324") == 0
+
+
+def test_the_record_of_a_served_model_says_what_the_registry_asks_for() -> None:
+    known, unknown = served_model("deepseek-v3-0324"), served_model("somebodys-model")
+    assert (known.host, known.repository, known.licence) == ("server", "deepseek-ai/DeepSeek-V3-0324", "MIT")
+    assert len(known.revision) == 40 and not known.ready
+    assert (unknown.host, unknown.revision, unknown.licence) == ("server", "", "")

@@ -37,14 +37,25 @@ def read(tmp_path: Path, text: str) -> None:
 
 def test_every_model_of_the_default_has_a_source_and_a_known_licence() -> None:
     models = load_registry()
-    assert {"qwen2.5-coder-1.5b-instruct", "kokoro-82m", "whisper-base", "all-minilm-l6-v2"} <= set(models)
-    for model in models.values():
-        assert model.licence in {"Apache-2.0", "MIT", "CC0-1.0"}
-        assert all(file.packages for file in model.files)
+    for name in ("qwen2.5-coder-1.5b-instruct", "kokoro-82m", "piper-joe", "whisper-base", "all-minilm-l6-v2"):
+        assert models[name].licence in {"Apache-2.0", "MIT", "CC0-1.0"}
+        assert all(file.packages for file in models[name].files)
+
+
+def test_every_other_model_has_a_place_on_the_hub_and_says_what_was_not_checked() -> None:
+    others = [
+        model for model in load_registry().values() if not all(file.packages for file in model.files) or model.served
+    ]
+    assert {"Qwen3 4B Instruct 2507", "DeepSeek V3 0324"} <= {model.name for model in others}
+    for model in others:
+        assert model.host == "huggingface" and "not compared with the hub" in model.note
+        assert all(file.hub_path for file in model.files) and model.served != bool(model.files)
+        assert model.served or model.ready_bytes == sum(file.size for file in model.files)
 
 
 def test_official_hashes_are_those_that_were_published() -> None:
-    hashes = {file.name: file.sha256 for model in load_registry().values() for file in model.files}
+    of_default = [model for model in load_registry().values() if not model.note]
+    hashes = {file.name: file.sha256 for model in of_default for file in model.files}
     assert hashes["qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"].startswith("cc324af070c2ecbf")
     assert hashes["kokoro-v1.0.int8.onnx"].startswith("6e742170d309016e")
     assert hashes["model.bin"].startswith("d01c3014881c9c6f")
@@ -63,6 +74,7 @@ def test_official_hashes_are_those_that_were_published() -> None:
         ("name: toy.bin", "name: ../toy.bin", "files"),
         ("name: toy.bin", "name: /toy.bin", "files"),
         ("revision: 0123456789012345678901234567890123456789", "revision: main", "toy"),
+        ("    kind: tts\n", "    kind: tts\n    served: true\n", "toy"),
         ("version: \"1.0\"", "version: \"\"", "version"),
         ("  toy:\n", "  To y:\n", "To y"),
     ],
