@@ -20,7 +20,6 @@ LOCATIONS_FILE = "cares/catalog/locations.yaml"
 Point = tuple[float, float, float]
 
 _VOICE_M = (1.0, 1.5)
-_EVENT_M = (2.0, 5.0)
 _MOUTH_M = (1.15, 1.65)
 _EVENT_HEIGHT_M = (0.2, 2.2)
 _APART_M = 0.6
@@ -42,11 +41,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Layout:
-    """A drawn room: sizes in millimetres, the aimed reverberation time, the ground's energy absorption, and places."""
+    """A drawn room: sizes in millimetres, the aimed reverberation time, and places.
+
+    `ground_exponent` says how much more or less than its material the ground absorbs (`cares.sounds.rooms_materials`).
+    """
 
     size_mm: tuple[int, int, int]
     rt60_ms: int
-    ground_absorption: float
+    ground_exponent: float
     listener: Point
     sources: tuple[Source, ...]
 
@@ -57,8 +59,10 @@ class Layout:
         return length / 1000, width / 1000, height / 1000
 
 
-def draw_layout(location: Location, room_id: str, event_positions: int, seed: int) -> Layout:
-    """Draw a room of `location` with the speakers A and B at 1-1.5 m and `event_positions` places at 2-5 m.
+def draw_layout(
+    location: Location, room_id: str, event_positions: int, seed: int, event_m: tuple[float, float] = (2.0, 8.0)
+) -> Layout:
+    """Draw a room of `location` with the speakers A and B at 1-1.5 m and `event_positions` places at `event_m`.
 
     In a room too small for that, such as a car, the places of events reach as far as its walls allow. The distance of
     every source is a whole number of samples of flight, so that its direct sound falls on a sample.
@@ -73,10 +77,10 @@ def draw_layout(location: Location, room_id: str, event_positions: int, seed: in
         for low, high in (recipe.length_m, recipe.width_m, recipe.height_m)
     )
     rt60_ms = draw.between(round(recipe.rt60_s[0] * 1000), round(recipe.rt60_s[1] * 1000))
-    ground = draw.between(20, 60) / 100
+    ground = draw.between(50, 150) / 100
     size = (length / 1000, width / 1000, height / 1000)
     for attempt in range(_LAYOUTS):
-        placed = _place(size, event_positions, KeyedRandom(seed, "room_places", room_id, attempt))
+        placed = _place(size, event_positions, event_m, KeyedRandom(seed, "room_places", room_id, attempt))
         if placed is not None:
             listener, sources = placed
             return Layout((length, width, height), rt60_ms, ground, listener, sources)
@@ -84,7 +88,9 @@ def draw_layout(location: Location, room_id: str, event_positions: int, seed: in
     raise InputError(LOCATIONS_FILE, f"{location.id}.room", f"{size} m", expected, "Raise its lengths.")
 
 
-def _place(size: Point, event_positions: int, draw: KeyedRandom) -> tuple[Point, tuple[Source, ...]] | None:
+def _place(
+    size: Point, event_positions: int, event_m: tuple[float, float], draw: KeyedRandom
+) -> tuple[Point, tuple[Source, ...]] | None:
     low_roof = size[2] < _LOW_ROOF_M
     margin = _LOW_ROOF_MARGIN_M if low_roof else _MARGIN_M
     # sitting to standing; under a low roof, as in a car, seven to eight tenths of it
@@ -101,7 +107,7 @@ def _place(size: Point, event_positions: int, draw: KeyedRandom) -> tuple[Point,
         sources.append(source)
     heights = (_EVENT_HEIGHT_M[0], min(_EVENT_HEIGHT_M[1], size[2] - _LOW_ROOF_MARGIN_M))
     reach = math.hypot(*(max(x, side - x) - margin for x, side in zip(listener[:2], size[:2], strict=True)))
-    distances = (min(_EVENT_M[0], 0.6 * reach), min(_EVENT_M[1], reach))
+    distances = (min(event_m[0], 0.6 * reach), min(event_m[1], reach))
     for index in range(event_positions):
         source = _source("event", index, space, distances, heights, draw)
         if source is None:
