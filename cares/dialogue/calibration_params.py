@@ -19,6 +19,8 @@ class CalibrationParams(Record):
         measure: the evaluators that are scored on the test probes.
         llm_sounds_per_label: how many test sounds of each label the language model is asked about, since each costs it
             two answers; null for all. The other evaluators are then scored on these too, beside the whole.
+        llm_topic_threshold: least similarity of a topic that the language model recovers to the gold one; null to derive
+            it from pairs of topics. The published set used 0.82 with BGE-large.
         inverse_regularisation: scikit-learn's C of the logistic regression.
         bootstrap_draws: draws of the percentile bootstrap over probes.
         confidence: of the intervals.
@@ -28,6 +30,7 @@ class CalibrationParams(Record):
     allow_same_family: bool = False
     measure: Annotated[tuple[EvaluatorKind, ...], Field(min_length=1)] = ("classifier",)
     llm_sounds_per_label: Annotated[int, Field(ge=1)] | None = None
+    llm_topic_threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
     inverse_regularisation: Annotated[float, Field(gt=0, le=1000)]
     bootstrap_draws: Annotated[int, Field(ge=100, le=100_000)]
     confidence: Annotated[float, Field(gt=0.5, lt=1)]

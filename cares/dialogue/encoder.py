@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cares.core.canonical import read_json
+from cares.core.errors import InputError
 from cares.models.ensure import ensure
 
 Vectors = NDArray[np.float64]
@@ -21,13 +24,16 @@ _KEPT = 20_000  # vectors kept in memory (60 MB): a text is asked for by the fea
 
 
 class SentenceEncoder:
-    """A sentence-transformers model with mean pooling and unit length (Reimers and Gurevych, "Sentence-BERT", 2019).
+    """A sentence-transformers model with unit length (Reimers and Gurevych, "Sentence-BERT", 2019).
+
+    A text's vector is the mean over its tokens, or the vector of the first token where the model was trained so; its
+    own 1_Pooling/config.json says which.
 
     Args:
         model_id: id in the registry of models, such as "all-minilm-l6-v2".
 
     Raises:
-        InputError: the registry has no such model, or a weight file is damaged.
+        InputError: the registry has no such model, a weight file is damaged, or the model pools in another way.
     """
 
     def __init__(self, model_id: str) -> None:
@@ -43,6 +49,7 @@ class SentenceEncoder:
         self._model: Any = AutoModel.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False, dtype=torch.float32, attn_implementation="eager"
         ).eval()
+        self._first_token = _first_token(Path(folder) / "1_Pooling" / "config.json")
         self._known: OrderedDict[str, Vectors] = OrderedDict()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -73,5 +80,13 @@ class SentenceEncoder:
                 hidden = self._model(**tokens).last_hidden_state[0]
         finally:
             self._torch.set_num_threads(threads)
-        vector = hidden.mean(dim=0).numpy().astype(np.float64)
+        vector = (hidden[0] if self._first_token else hidden.mean(dim=0)).numpy().astype(np.float64)
         return np.asarray(np.round(vector / np.linalg.norm(vector), _DECIMALS))
+
+
+def _first_token(path: Path) -> bool:
+    """Whether the first token stands for the text; else it is the mean over all tokens."""
+    modes = {name for name, on in read_json(path).items() if name.startswith("pooling_mode_") and on is True}
+    if modes not in ({"pooling_mode_cls_token"}, {"pooling_mode_mean_tokens"}):
+        raise InputError(path, "pooling_mode", sorted(modes), "the first token or the mean")
+    return modes == {"pooling_mode_cls_token"}

@@ -30,8 +30,8 @@ class LlmFindings:
 def judge_settings(
     model_id: str, pairs: Sequence[TopicPair], encoder: Encoder, params: CalibrationParams, seed: int
 ) -> JudgeSettings:
-    """The threshold of the evaluator `llm` for two topic phrases, found on pairs written for it."""
-    topic, _ = youden_threshold(*phrase_pairs(pairs, encoder), params, seed)
+    """The threshold of the evaluator `llm` for two topic phrases: the given one, or found on pairs written for it."""
+    topic, _ = youden_threshold(*phrase_pairs(pairs, encoder), params, seed, params.llm_topic_threshold)
     return JudgeSettings(model=model_id, promised=promised(), topic=topic, recovered=None)
 
 

@@ -55,14 +55,16 @@ class Pairs:
 
 
 def youden_threshold(
-    fit: Pairs, test: Pairs, params: CalibrationParams, seed: int
+    fit: Pairs, test: Pairs, params: CalibrationParams, seed: int, given: float | None = None
 ) -> tuple[TopicThreshold, tuple[RocPoint, ...]]:
     """The threshold that parts the pairs of `fit` best, what it does to those of `test`, and the ROC curve of `fit`.
 
-    Of equal J the lowest threshold counts.
+    Of equal J the lowest threshold counts. A `given` threshold is measured in its place.
     """
     curve = roc_curve(fit.matching, fit.mismatching)
     best = max(reversed(curve), key=lambda point: point.tpr - point.fpr)
+    if given is not None:
+        best = RocPoint(given, figure(np.mean(fit.mismatching >= given)), figure(np.mean(fit.matching >= given)))
     return (
         TopicThreshold(
             threshold=best.threshold,
