@@ -19,8 +19,8 @@ class CalibrationParams(Record):
         measure: the evaluators that are scored on the test probes.
         llm_sounds_per_label: how many test sounds of each label the language model is asked about, since each costs it
             two answers; null for all. The other evaluators are then scored on these too, beside the whole.
-        llm_topic_threshold: least similarity of a topic that the language model recovers to the gold one; null to derive
-            it from pairs of topics. The published set used 0.82 with BGE-large.
+        llm_topic_threshold: least similarity of a topic that the language model recovers to the gold one; null to
+            derive it from pairs of topics. The published set used 0.82 with BGE-large.
         inverse_regularisation: scikit-learn's C of the logistic regression.
         bootstrap_draws: draws of the percentile bootstrap over probes.
         confidence: of the intervals.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from cares.allocation.params import AllocationParams
@@ -45,7 +46,8 @@ def check_inputs(root: Path) -> int:
     """Read every section of params.yaml and the catalog; the number of sections.
 
     Raises:
-        InputError: the first fault, with file, field and value; also when writer and evaluator are of one model family.
+        InputError: the first fault, with file, field and value; also when a model is not registered or needs a server
+            and there is none, and when writer and evaluator are of one model family.
     """
     params = Params(root / "params.yaml")
     assert params.seed >= 0
@@ -53,6 +55,8 @@ def check_inputs(root: Path) -> int:
         if name != "seed":
             params.section(name, SCHEMAS[name])
     calibration = params.section("calibration", CalibrationParams)
-    families(params.section("models", ModelsParams), calibration.evaluator, calibration.allow_same_family, params.path)
+    models = params.section("models", ModelsParams)
+    models.check(params.path, writer_is_served=bool(os.environ.get("CARES_LLM_URL")))
+    families(models, calibration.evaluator, calibration.allow_same_family, params.path)
     load_catalog()
     return len(SCHEMAS)

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from cares.core.canonical import digest
 from cares.core.errors import InputError
 from cares.core.store import ItemStore
+from cares.llm.open import open_llm
 from cares.llm.params import LlmParams
 from cares.llm.probe import REQUEST
-from cares.llm.server import Patience, ServerModel
+from cares.llm.server import Patience, ServerModel, server_digest
 from cares.llm.types import ChatAnswer, LlmError
 from cares.llm.waves import StoredWaves
 from tests.llm.conftest import Reply, Served, answer, echo, request
@@ -195,3 +197,36 @@ def test_free_text_needs_no_structured_output(served: Served, tmp_path: Path, mo
     with StoredWaves("toy", LlmParams(), ItemStore("llm", tmp_path)) as model:
         assert model.complete([request("a")])[0].text == "echo a"
     assert len(served.bodies) == 1
+
+
+def test_several_servers_are_asked_in_turn_who_offers_the_model(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served.models = ["writer"]
+    monkeypatch.setenv("CARES_LLM_URL", f"{served.url}, {served.url}/v1")
+    with open_llm("writer", LlmParams()) as model:
+        assert model.complete([request("a")])[0].text == "echo a"
+    with (
+        pytest.raises(LlmError, match=r"offers writer, not 'judge'.*; .*offers writer, not 'judge'"),
+        open_llm("judge", LlmParams()),
+    ):
+        pytest.fail("nobody offers it")
+
+
+def test_of_several_servers_one_that_is_away_is_said(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cares.llm.server.ServerModel.__init__.__defaults__", (None, QUICK))
+    monkeypatch.setenv("CARES_LLM_URL", f"http://127.0.0.1:1,{served.url}")
+    with pytest.raises(LlmError, match=r"http://127\.0\.0\.1:1"), open_llm("toy", LlmParams()):
+        pytest.fail("a server that is named must be there")
+
+
+@pytest.mark.parametrize("addresses", [",", " , "])
+def test_commas_alone_name_no_server(addresses: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARES_LLM_URL", addresses)
+    with pytest.raises(LlmError, match="names no server"), open_llm("toy", LlmParams()):
+        pytest.fail("there is none")
+
+
+def test_the_digest_follows_the_pinned_revision() -> None:
+    assert server_digest("deepseek-v3-0324") != digest({"model": "deepseek-v3-0324", "revision": "", "way": "server"})
+    assert server_digest("somebodys-model") == digest({"model": "somebodys-model", "revision": "", "way": "server"})

@@ -154,3 +154,19 @@ def test_an_experiment_composes_by_itself(tmp_path):
     run(["dvc", "exp", "run"], target)
     default = (ROOT / "params.yaml").read_text(encoding="utf-8")
     assert (target / "params.yaml").read_text(encoding="utf-8") == default, "without a choice: the default again"
+
+
+def test_the_command_writes_a_profile_and_check_says_what_it_needs(tmp_path):
+    (tmp_path / "dvc.yaml").write_text("stages: {}\n")
+    shutil.copytree(ROOT / "conf", tmp_path / "conf")
+    said = run(["cares", "params", "models=laptop", "size=small"], tmp_path)
+    assert "models=laptop, size=small" in said and "scenes: 100" in (tmp_path / "params.yaml").read_text()
+    run(["cares", "check"], tmp_path)
+    run(["cares", "params", "models=paper"], tmp_path)
+    cares = Path(sys.executable).with_name("cares")
+    env = {name: value for name, value in os.environ.items() if name != "CARES_LLM_URL"}
+    done = subprocess.run([cares, "check"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "CARES_LLM_URL" in done.stderr and "Traceback" not in done.stderr
+    served = env | {"CARES_LLM_URL": "http://127.0.0.1:1"}
+    done = subprocess.run([cares, "check"], cwd=tmp_path, env=served, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
