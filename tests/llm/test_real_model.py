@@ -13,6 +13,7 @@ import pytest
 
 from cares.llm.open import open_llm
 from cares.llm.params import LlmParams
+from cares.llm.probe import check_structured
 from cares.llm.serve import serve
 from cares.llm.types import ChatRequest
 from tests.llm.conftest import request
@@ -70,17 +71,20 @@ def check(texts: list[str], reasons: list[str]) -> None:
 PROGRAM = """
 import json, sys
 from cares.llm.open import open_llm
+from cares.llm.probe import check_structured
 from tests.llm.test_real_model import MODEL, PARAMS, wave
 with open_llm(MODEL, PARAMS) as model:
     assert model.promised
+    if "probe" in sys.argv:
+        check_structured(model)
     answers = [model.complete(wave()) for _ in range(2)]
 print(json.dumps([[answer.to_json() for answer in kept] for kept in answers]))
 """
 
 
-def run_in_process() -> list[list[dict[str, Any]]]:
+def run_in_process(*words: str) -> list[list[dict[str, Any]]]:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=Path(__file__).parents[2]
+        [sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, cwd=Path(__file__).parents[2]
     )
     assert done.returncode == 0, done.stderr[-2000:]
     kept: list[list[dict[str, Any]]] = json.loads(done.stdout.splitlines()[-1])
@@ -93,7 +97,7 @@ def test_the_same_wave_gives_the_same_answers_in_two_processes_and_twice_in_one(
     monkeypatch.delenv("CARES_LLM_URL", raising=False)
     first, again = run_in_process()
     assert first == again
-    assert run_in_process() == [first, again]
+    assert run_in_process("probe") == [first, again], "the small question before changes no later answer"
     check([answer["text"] for answer in first], [answer["finish_reason"] for answer in first])
 
 
@@ -101,6 +105,7 @@ def test_a_served_model_answers_and_leaves_no_process(monkeypatch: pytest.Monkey
     with serve(MODEL, PARAMS) as url:
         monkeypatch.setenv("CARES_LLM_URL", url)
         with open_llm(MODEL, PARAMS) as model:
+            check_structured(model)
             answers = model.complete(wave())
         running = [pid for pid in all_pids() if url.split(":")[-1].removesuffix("/v1") in command(pid)]
         assert running
