@@ -40,6 +40,7 @@ CASES: dict[str, tuple[Callable[[], Signal], list[str]]] = {
     "clipped": (lambda: np.clip(tone(1.5), -1, 1), ["clipped"]),
     "one sample at full scale": (lambda: put(tone(), 100, 1.0), []),
     "DC offset": (lambda: tone() + 0.02, ["dc_offset"]),
+    "a blow to one side, without offset": (lambda: put(np.zeros(SECOND), slice(0, SECOND // 10), 0.5), []),
     "too short": (lambda: tone(n=SECOND // 4), ["length"]),
     "too long": (lambda: tone(n=3 * SECOND), ["length"]),
     "silence before the sound": (lambda: put(tone(), slice(0, SECOND // 10), 0.0), ["late_onset"]),
