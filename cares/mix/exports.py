@@ -1,9 +1,9 @@
 """A scene's annotation for other tools: JAMS (librosa, scaper, mir_eval, sed_eval) and Audacity's label text.
 
-JAMS is written as its published JSON schema (version 0.3) asks, without the `jams` package, which would bring pandas and
-mir_eval with it for a dictionary of five keys; `tests/mix/test_mix_exports.py` reads it with that package where it is
-installed. Times are seconds there, rounded to a microsecond, a tenth of a percent of a sample's length off at most;
-samples are in the sandbox.
+JAMS is written as its published JSON schema (version 0.3) asks, without the `jams` package, which would bring pandas
+and mir_eval with it for a dictionary of five keys; `tests/mix/test_mix_exports.py` reads it with that package where it
+is installed. Times are seconds, rounded to a microsecond, which is a fortieth of a sample off at most; whole samples
+are in the sandbox.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ JAMS_VERSION = "0.3.5"
 def to_jams(timeline: Timeline) -> Json:
     """A JAMS object: sounds and their labels as `tag_open`, turns and gaps as `segment_open`, words as `lyrics`.
 
-    The annotations of sounds and labels have one observation an event, in the same order; the sandbox of the first holds
-    the events' records with samples and levels.
+    The annotations of sounds and labels have one observation an event, in the same order; the sandbox of the first
+    holds the events' records with samples and levels.
     """
     events = [(event.start_sample, event.end_sample, event) for event in timeline.events]
     scene = {name: getattr(timeline, name) for name in ("scene_id", "template_id", "split", "location", "room_id")}
@@ -58,7 +58,7 @@ def to_jams(timeline: Timeline) -> Json:
 
 
 def to_audacity(timeline: Timeline) -> str:
-    """Label text (start, end, label, separated by tabs): turns, sounds with their label and level, and gaps, by time."""
+    """Label text (start, end, label, separated by tabs): turns, sounds with label and level, and gaps, by time."""
     rows = [(start, end, f"{who}: {text}") for start, end, who, text in turns(timeline)]
     rows += [
         (event.start_sample, event.end_sample, f"{event.reaction}: {event.sound} {event.level_cdb / 100:.2f} LUFS")

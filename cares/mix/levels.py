@@ -23,7 +23,7 @@ from cares.mix.loudness import (
     Signal,
     SilentError,
     integrated_lufs,
-    level_lufs,
+    measure,
 )
 from cares.mix.params import MixParams, to_cdb
 from cares.mix.pieces import PlacingError
@@ -34,7 +34,7 @@ from cares.records.timeline import Clip, Duck
 
 ROUNDS = 24
 GREATEST_EVENT_CUT_CDB = 2_000
-_PEAK_RESERVE_CDB = 5  # meters differ by a few hundredths in their interpolation filters
+_PEAK_RESERVE_CDB = 20  # so much too high may a meter read (EBU Tech 3341, table 1, cases 15 to 23)
 _MASTER_TOLERANCE_CDB = 5
 _CUT_STEP_CDB = (10, 600)
 _PEAK_RAMP = SAMPLE_RATE // 100
@@ -50,6 +50,7 @@ class Levels:
     event_level_cdb: dict[int, int]
     margin_cdb: dict[int, int] = field(default_factory=dict)
     peak_limited: set[int] = field(default_factory=set)
+    ambience_lowered_cdb: int = 0
     master_gain_cdb: int = 0
     master_lufs_cdb: int = 0
 
@@ -104,7 +105,7 @@ class _Settling:
         for _ in range(ROUNDS):
             self._hold_margins(ambience_power)
             signal = self._sum(self._parts())
-            levels.master_gain_cdb = to_cdb(self._params.master_lufs) - to_cdb(integrated_lufs(signal))
+            levels.master_gain_cdb = measure(signal).gain_cdb(to_cdb(self._params.master_lufs))
             limit = to_cdb(self._params.true_peak_dbtp) - _PEAK_RESERVE_CDB - levels.master_gain_cdb
             peaks = block_peaks(signal, 10 ** (limit / 2000))
             over = np.flatnonzero(peaks > 10 ** (limit / 2000))
@@ -145,7 +146,7 @@ class _Settling:
         parts = self._parts(name)
         signal = self._sum(Parts(parts.n_samples, parts.clips, {name: ()}))
         try:
-            gain = target_cdb - to_cdb(level_lufs(signal, squares))
+            gain = measure(signal, squares).gain_cdb(target_cdb)
         except SilentError as error:
             raise InputError(path, "level", str(error), "a sound that can be heard") from None
         for index in places:
@@ -166,11 +167,12 @@ class _Settling:
         clip = self._levels.clips[index]
         try:
             heard = self._mixer.heard(clip)
-            level = to_cdb(level_lufs(self._signal(heard.values[: clip.n_samples], heard.bits)))
+            measured = measure(self._signal(heard.values[: clip.n_samples], heard.bits))
+            gain = measured.gain_cdb(self._choices.event_levels[event])
         except SilentError as error:
             raise InputError(clip.path, "level", str(error), "a take that can be heard") from None
         self._levels.event_level_cdb[event] = self._choices.event_levels[event]
-        self._set_gain(index, self._choices.event_levels[event] - level, f"event {event}")
+        self._set_gain(index, gain, f"event {event}")
 
     def _hold_margins(self, ambience_power: Signal) -> None:
         """Measure every event's margin; where one is too small, the ambience of the whole scene is lowered."""
@@ -190,6 +192,7 @@ class _Settling:
         lower = max([0, *(wanted - (margin - gain) for margin in below.values())])
         for index in places:
             self._set_gain(index, gain - lower, "ambience")
+        levels.ambience_lowered_cdb += lower
         levels.margin_cdb = {event: margin - gain + lower for event, margin in below.items()}
 
     def _check(self) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -36,6 +37,7 @@ ACTIVE_RANGE_DB = 60.0
 _OFFSET = -0.691
 _STEPS_A_SECOND = 100
 _CHUNK_HOPS = 32
+_GAIN_ROUNDS = 8
 
 
 class SilentError(ValueError):
@@ -135,8 +137,47 @@ def loudness_range(
     return _lufs(high) - _lufs(low)
 
 
-def level_lufs(signal: Signal, squares: Signal | None = None) -> float:
-    """Level of any sound [T] by the project's one rule.
+@dataclass(frozen=True)
+class Measured:
+    """What the level of a sound is made of, so that it can be told for any gain without filtering again.
+
+    powers: K-weighted power of its blocks; None for a sound that is shorter than a block.
+    ungated: mean K-weighted power over the active samples of such a sound.
+    """
+
+    powers: Signal | None
+    ungated: float
+
+    def lufs(self, gain_db: float = 0.0) -> float:
+        """Level after a gain; SilentError when it is below the absolute gate."""
+        factor = 10 ** (gain_db / 10)
+        if self.powers is not None:
+            return _gated(self.powers * factor if gain_db else self.powers)
+        level = _lufs(self.ungated * factor)
+        if level < ABSOLUTE_GATE:
+            raise SilentError(f"the level of {level:.1f} LUFS is below {ABSOLUTE_GATE}")
+        return level
+
+    def gain_cdb(self, target_cdb: int) -> int:
+        """The gain, in hundredths of a decibel, after which the level is `target_cdb`.
+
+        The absolute gate stands still while a gain moves the blocks, so the level of the sound as it is does not tell
+        its level after the gain: blocks that come above the gate lower the relative gate, which lets in others. So the
+        level is measured again after each gain; of the gains tried the one that comes nearest is taken.
+
+        Raises:
+            SilentError: the sound as it is has no level.
+        """
+        gain = target_cdb - round(self.lufs() * 100)
+        tried: dict[int, int] = {}
+        while gain not in tried and len(tried) < _GAIN_ROUNDS:
+            tried[gain] = target_cdb - round(self.lufs(gain / 100) * 100)
+            gain += tried[gain]
+        return min(tried, key=lambda one: abs(tried[one]))
+
+
+def measure(signal: Signal, squares: Signal | None = None) -> Measured:
+    """Measure any sound [T] by the project's one rule.
 
     Active samples run from the first to the last within 60 dB of the peak. With 400 ms of them or more the level is
     the gated integrated loudness of the whole signal; with less it is the K-weighted level over the active samples,
@@ -146,19 +187,29 @@ def level_lufs(signal: Signal, squares: Signal | None = None) -> float:
         squares: where to put the squares [T] of the K-weighted signal, for a caller that needs them too.
 
     Raises:
-        SilentError: the sound is silent, or weaker than -70 LUFS.
+        SilentError: all samples are zero.
         ValueError: a sample is not finite.
     """
     check_finite(signal)
     start, end = active_span(signal)
     if squares is not None:
         _fill_squares(signal, squares)
-    if end - start >= BLOCK:
-        return _gated(_window_powers(squares, HOP, 4)) if squares is not None else integrated_lufs(signal)
-    level = ungated_lufs(signal, start, end)
-    if level < ABSOLUTE_GATE:
-        raise SilentError(f"the level of {level:.1f} LUFS is below {ABSOLUTE_GATE}")
-    return level
+    if end - start < BLOCK:
+        return Measured(None, _mean_power(signal, start, end))
+    if squares is None:
+        return Measured(_windows(signal, HOP, 4, SAMPLE_RATE, None), 0.0)
+    steps = len(squares) // HOP
+    return Measured(_sliding(squares[: steps * HOP].reshape(steps, HOP).sum(1), HOP, 4), 0.0)
+
+
+def level_lufs(signal: Signal) -> float:
+    """Level of any sound [T] by the project's one rule, see `measure`.
+
+    Raises:
+        SilentError: the sound is silent, or weaker than -70 LUFS.
+        ValueError: a sample is not finite.
+    """
+    return measure(signal).lufs()
 
 
 def active_span(signal: Signal) -> tuple[int, int]:
@@ -179,10 +230,10 @@ def _first_active(signal: Signal, floor: float) -> int:
     raise AssertionError("the peak itself is active")
 
 
-def ungated_lufs(signal: Signal, start: int, end: int) -> float:
-    """K-weighted level over samples start <= t < end of a signal [T], without gates; -inf for digital silence."""
+def _mean_power(signal: Signal, start: int, end: int) -> float:
+    """Mean K-weighted power over samples start <= t < end of a signal [T]."""
     (filtered,) = weighted_chunks(signal[:end], max(1, end))
-    return _lufs(float(np.square(filtered[start:]).mean()))
+    return float(np.square(filtered[start:]).mean())
 
 
 def to_float(samples: NDArray[np.int16]) -> Signal:
@@ -230,11 +281,6 @@ def _windows(
         energies[at : at + sums.shape[1]] = weights @ sums
         at += sums.shape[1]
     return _sliding(energies, step, count)
-
-
-def _window_powers(squares: Signal, step: int, count: int) -> Signal:
-    steps = len(squares) // step
-    return _sliding(squares[: steps * step].reshape(steps, step).sum(1), step, count)
 
 
 def _sliding(energies: Signal, step: int, count: int) -> Signal:

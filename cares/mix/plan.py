@@ -168,6 +168,7 @@ def describe_outcomes(outcomes: Sequence[Outcome]) -> Json:
         "events_peak_limited": sum(event.peak_limited for event in events),
         "events_faded": sum(event.take_faded for event in events),
         "events_extending_scene": sum(event.scene_extended for event in events),
+        "ambiences_lowered": sum(bool(t.rules and t.rules.ambience_lowered_cdb) for t in timelines),
         "voice_peaks_lowered": sum(duck.reason == "peak" for duck in peaks),
         "margin_db_min": min((event.margin_cdb / 100 for event in events), default=None),
         "seconds": round(sum(timeline.n_samples for timeline in timelines) / 44_100, 1),

@@ -17,7 +17,7 @@ from cares.mix.sources import Sources
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene, Speaker
 from cares.records.speech import SceneAlignment, SceneSpeech
-from cares.records.timeline import Duck, PlacedEvent, PlacedGap, PlacedWord, Timeline
+from cares.records.timeline import Duck, PlacedEvent, PlacedGap, PlacedWord, Rules, Timeline
 
 DUCK_RAMP = 2_205  # 50 ms
 
@@ -72,7 +72,19 @@ def build_timeline(
     ducks = event_ducks(scene, placement, mix_params, seed)
     mixer = Mixer(sources, backend, keep=True)
     levels = settle(clips, ducks, choices, mix_params, placement.n_samples, mixer, backend)
-    return Decided(_record(scene, placement, choices, levels), placement.decoys_wanted, placement.decoys)
+    rules = Rules(
+        placement=timeline_params.placement,
+        decoys_wanted=placement.decoys_wanted,
+        decoys=placement.decoys,
+        duck_labels=mix_params.duck_labels,
+        voice_cdb=to_cdb(mix_params.voice_lufs),
+        ambience_drawn_cdb=choices.ambience_level,
+        ambience_lowered_cdb=levels.ambience_lowered_cdb,
+        margin_cdb=to_cdb(mix_params.margin_db),
+        master_cdb=to_cdb(mix_params.master_lufs),
+        true_peak_cdb=to_cdb(mix_params.true_peak_dbtp),
+    )
+    return Decided(_record(scene, placement, choices, levels, rules), placement.decoys_wanted, placement.decoys)
 
 
 def event_ducks(scene: Scene, placement: Placement, params: MixParams, seed: int) -> dict[Speaker, list[Duck]]:
@@ -93,12 +105,19 @@ def event_ducks(scene: Scene, placement: Placement, params: MixParams, seed: int
         start, end = max(span.start, spoken[0][0]), min(span.end, max(last for _, last, _ in spoken))
         depth = KeyedRandom(seed, "mix_duck", scene.scene_id, index).between(deepest // 2, deepest)
         ducks[spoken[0][2]].append(
-            Duck(start_sample=start, end_sample=end, depth_cdb=depth, ramp_samples=DUCK_RAMP, reason="event")
+            Duck(
+                start_sample=start,
+                end_sample=end,
+                depth_cdb=depth,
+                ramp_samples=DUCK_RAMP,
+                reason="event",
+                event=index,
+            )
         )
     return ducks
 
 
-def _record(scene: Scene, placement: Placement, choices: Choices, levels: Levels) -> Timeline:
+def _record(scene: Scene, placement: Placement, choices: Choices, levels: Levels, rules: Rules) -> Timeline:
     return Timeline(
         scene_id=scene.scene_id,
         template_id=scene.template_id,
@@ -118,6 +137,7 @@ def _record(scene: Scene, placement: Placement, choices: Choices, levels: Levels
             PlacedGap(kind=gap.joint.kind, start_sample=gap.start, end_sample=gap.end, event=gap.joint.event)
             for gap in placement.gaps
         ),
+        rules=rules,
     )
 
 
@@ -165,6 +185,7 @@ def _events(scene: Scene, placement: Placement, choices: Choices, levels: Levels
                 peak_limited=index in levels.peak_limited,
                 take_faded=span.faded,
                 scene_extended=index in placement.extended,
+                drawn_level_cdb=choices.event_levels[index],
             )
         )
     return placed

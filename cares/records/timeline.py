@@ -24,7 +24,8 @@ class ResponseRef(Record):
 class Duck(Record):
     """A lowering of a voice by `depth_cdb` from `start_sample` to `end_sample`, with ramps of `ramp_samples`.
 
-    `reason` is "event" when a sound overlaps the voice, "peak" when the voice alone would exceed the true peak.
+    `reason` is "event" when a sound overlaps the voice (`event` tells which), "peak" when the voice alone would exceed
+    the true peak.
     """
 
     start_sample: Sample
@@ -32,6 +33,7 @@ class Duck(Record):
     depth_cdb: Annotated[int, Field(ge=0)]
     ramp_samples: Annotated[int, Field(ge=0)]
     reason: Literal["event", "peak"]
+    event: Annotated[int, Field(ge=0)] | None = None
 
 
 class Clip(Record):
@@ -69,8 +71,8 @@ class PlacedEvent(Record):
     """An event in the mix, dry span in samples, and what was decided about it.
 
     `level_cdb` is its level before the master gain, `margin_cdb` that level above the ambience. `peak_limited`:
-    lowered below the drawn level to hold the true peak; `take_faded`: the take is longer and was faded at `end_sample`;
-    `scene_extended`: it sounds on after the last word and the scene was made longer for it.
+    lowered below `drawn_level_cdb` to hold the true peak; `take_faded`: the take is longer and was faded at
+    `end_sample`; `scene_extended`: it sounds on after the last word and the scene was made longer for it.
     """
 
     event: Annotated[int, Field(ge=0)]
@@ -88,6 +90,7 @@ class PlacedEvent(Record):
     peak_limited: bool
     take_faded: bool
     scene_extended: bool
+    drawn_level_cdb: int | None = None
 
 
 class PlacedGap(Record):
@@ -97,6 +100,26 @@ class PlacedGap(Record):
     start_sample: Sample
     end_sample: Sample
     event: Annotated[int, Field(ge=0)] | None = None
+
+
+class Rules(Record):
+    """What the rules asked for in a scene, and what came of it, where clips, ducks, events and gaps do not say it.
+
+    `decoys` of `decoys_wanted` gaps between words have no sound. `voice_cdb`: level of each speaker before ducks;
+    `ambience_drawn_cdb`: level drawn for the ambience, which was then lowered by `ambience_lowered_cdb` so that every
+    event stands `margin_cdb` above it. All levels are before the master gain but `master_cdb`, `true_peak_cdb`.
+    """
+
+    placement: Literal["matched", "paper"]
+    decoys_wanted: Annotated[int, Field(ge=0)]
+    decoys: Annotated[int, Field(ge=0)]
+    duck_labels: Literal["behavioral", "all"]
+    voice_cdb: int
+    ambience_drawn_cdb: int
+    ambience_lowered_cdb: Annotated[int, Field(ge=0)]
+    margin_cdb: int
+    master_cdb: int
+    true_peak_cdb: int
 
 
 class Timeline(Record):
@@ -118,6 +141,7 @@ class Timeline(Record):
     words: tuple[PlacedWord, ...]
     events: tuple[PlacedEvent, ...]
     gaps: tuple[PlacedGap, ...]
+    rules: Rules | None = None
 
 
 class MixedScene(Record):
