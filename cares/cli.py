@@ -9,18 +9,17 @@ from typing import Annotated
 import typer
 
 from cares import __version__
-from cares.commands import audit, doctor, estimate, judge, mix, params, show, sounds
+from cares.commands import audit, doctor, estimate, judge, mix, params, probes, show, sounds
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
-probes_app = typer.Typer(no_args_is_help=True, help="The labelled probes that evaluators are measured on.")
 app.add_typer(models_app, name="models")
-app.add_typer(probes_app, name="probes")
 judge.register(app)
 estimate.register(app)
 mix.register(app)
 params.register(app)
+probes.register(app)
 audit.register(app)
 doctor.register(app)
 show.register(app)
@@ -104,19 +103,6 @@ def models_list() -> None:
 
     for name, model in load_registry().items():
         print(f"{name:32} {model.kind:8} {model.licence:14} {model.repository} @ {model.revision[:12]}")
-
-
-@probes_app.command("check")
-def probes_check() -> None:
-    """Look for duplicates and near-duplicates among the probes; exit status 1 when there are any."""
-    from cares.dialogue.probes import load_probes, near_duplicates
-
-    probes = load_probes()
-    found = near_duplicates(probes)
-    for pair in found:
-        print(pair)
-    print(f"probes: {len(probes)} read, {len(found)} pairs alike")
-    raise typer.Exit(1 if found else 0)
 
 
 def main() -> None:

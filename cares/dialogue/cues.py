@@ -19,6 +19,7 @@ class Cues(Record):
 
     hesitations: tuple[str, ...]
     openers: tuple[str, ...]
+    joining: tuple[str, ...]
     repairs: tuple[str, ...]
     noticing: tuple[str, ...]
     exclaiming: tuple[str, ...]
