@@ -9,10 +9,10 @@ from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
 from cares.dialogue.acceptance import accept_dialogues
 from cares.dialogue.evaluator import load_evaluator
+from cares.dialogue.free import make_writer
 from cares.dialogue.params import DialoguesParams
 from cares.dialogue.summary import write_summary
 from cares.dialogue.timing import TimedWaves
-from cares.dialogue.writer import SkeletonWriter
 from cares.llm.params import LlmParams
 from cares.llm.waves import StoredWaves
 from cares.models.params import ModelsParams
@@ -30,7 +30,7 @@ def main() -> None:
     scenes = read_records(Scene, Path("data/allocation/scenes.jsonl"))
     topics = read_records(Topic, Path("data/topics.jsonl"))
     judge = load_evaluator(Path("data/calibration.json"))
-    writer = SkeletonWriter(load_catalog(), section, params.seed, Path("prompts"))
+    writer = make_writer(load_catalog(), section, params.seed, Path("prompts"))
     with StoredWaves(models.writer, params.section("llm", LlmParams)) as waves:
         model = TimedWaves(waves)
         outcome = accept_dialogues(scenes, topics, writer, model, judge, section)

@@ -22,7 +22,7 @@ def main() -> None:
     section = params.section("topics", TopicsParams)
     models = params.section("models", ModelsParams)
     scenes = read_records(Scene, Path("data/allocation/scenes.jsonl"))
-    with StoredWaves(models.writer, params.section("llm", LlmParams)) as model:
+    with StoredWaves(models.topic_writer, params.section("llm", LlmParams)) as model:
         topics = find_topics(scenes, load_catalog(), section, params.seed, Path("prompts"), model)
     write_records(OUT, topics)
     print(

@@ -1,9 +1,9 @@
-"""Write, check, judge, write again: what is accepted carries its labels, and every attempt is kept with its reason."""
+"""Write, check, judge, repair, write again: what is accepted carries its labels, and every attempt keeps its reason."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from cares.core.errors import InputError
@@ -11,11 +11,14 @@ from cares.core.executor import progress
 from cares.dialogue.lint import Fault
 from cares.dialogue.marked import Pieces, from_turns
 from cares.dialogue.params import DialoguesParams
+from cares.dialogue.repair import Patient, patient, read_repairs, repair_wave
 from cares.dialogue.topics import groups
-from cares.dialogue.writer import Draft, SkeletonWriter, Written
+from cares.dialogue.writer import Draft, Repairer, Writer, Written
 from cares.llm.types import ChatAnswer, ChatRequest
-from cares.records.dialogue import Attempt, Dialogue, Topic, Verdict
+from cares.records.dialogue import Attempt, Dialogue, Topic, Turn, Verdict
 from cares.records.scene import Scene
+
+REPAIRS_APART = 20  # candidates of one repair of one turn at most; keeps the seeds of repairs apart
 
 
 class Asked(Protocol):
@@ -62,10 +65,24 @@ class Outcome:
     refused: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Opinion:
+    """What the evaluator said of a dialogue that passed the lint; `fault` says why it is refused, if it is."""
+
+    verdicts: tuple[Verdict, ...]
+    similarity: float
+    fault: Fault | None
+
+    @property
+    def confidence(self) -> float:
+        """The least probability that the evaluator gave to one of its labels; 1 without sounds."""
+        return min((max(verdict.scores.values(), default=1.0) for verdict in self.verdicts), default=1.0)
+
+
 def accept_dialogues(
     scenes: Sequence[Scene],
     topics: Sequence[Topic],
-    writer: SkeletonWriter,
+    writer: Writer,
     model: Asked,
     judge: Judge,
     params: DialoguesParams,
@@ -73,7 +90,8 @@ def accept_dialogues(
     """Write dialogues until each scene has one that is accepted, or its attempts are used up.
 
     A wave's members follow from the scenes of its group and the outcomes of the earlier waves alone. The places of
-    accepted scenes go to further candidates of the others; of several good candidates the first counts.
+    accepted scenes go to further candidates of the others; of several good candidates the one counts of which the
+    evaluator is surest, and the first of equals.
 
     Raises:
         InputError: a scene has no topic.
@@ -88,31 +106,14 @@ def accept_dialogues(
     attempts: list[Attempt] = []
     with progress(total=len(scenes), desc="dialogues", unit="scene") as bar:
         for group in groups(scenes, params.group_scenes):
+            work = _Group(group, by_scene, writer, model, judge, params)
             for wave in range(params.waves):
-                waiting = [scene for scene in group if scene.scene_id not in accepted]
-                if not waiting:
-                    break
-                drafts = _drafts(waiting, by_scene, writer, params, wave)
-                answers = model.complete([draft.request for draft in drafts])
-                written = [writer.read(draft, answer) for draft, answer in zip(drafts, answers, strict=True)]
-                for draft, answer, attempt in zip(
-                    drafts, answers, _judge(drafts, answers, written, judge), strict=True
-                ):
-                    attempts.append(attempt)
-                    if attempt.reason == "accepted" and draft.scene.scene_id not in accepted:
-                        turns = written[drafts.index(draft)].turns
-                        assert answer.text and attempt.topic_similarity is not None
-                        accepted[draft.scene.scene_id] = Dialogue(
-                            scene_id=draft.scene.scene_id,
-                            topic=draft.topic,
-                            attempt=wave,
-                            writer=model.model_id,
-                            evaluator=judge.name,
-                            topic_similarity=attempt.topic_similarity,
-                            turns=turns,
-                        )
-                        bar.update()
-            bar.update(sum(scene.scene_id not in accepted for scene in group))
+                before = len(work.accepted)
+                work.attempt(wave)
+                bar.update(len(work.accepted) - before)
+            bar.update(len(group) - len(work.accepted))
+            accepted |= work.accepted
+            attempts += work.attempts
     ids = sorted(scene.scene_id for scene in scenes)
     return Outcome(
         tuple(accepted[name] for name in ids if name in accepted),
@@ -121,58 +122,185 @@ def accept_dialogues(
     )
 
 
-def _drafts(
-    waiting: Sequence[Scene],
-    topics: Mapping[str, Sequence[Topic]],
-    writer: SkeletonWriter,
-    params: DialoguesParams,
-    wave: int,
-) -> list[Draft]:
-    count = max(1, min(params.candidates, params.group_scenes // len(waiting)))
-    drafts = []
-    for scene in waiting:
-        of_scene = topics[scene.scene_id]
-        topic = of_scene[min(wave // params.waves_per_topic, len(of_scene) - 1)].topic
-        drafts += [writer.draft(scene, topic, wave, candidate) for candidate in range(count)]
-    return drafts
+@dataclass
+class _Group:
+    """A group of scenes that share their waves."""
 
+    scenes: Sequence[Scene]
+    topics: Mapping[str, Sequence[Topic]]
+    writer: Writer
+    model: Asked
+    judge: Judge
+    params: DialoguesParams
+    accepted: dict[str, Dialogue] = field(default_factory=dict)
+    attempts: list[Attempt] = field(default_factory=list)
 
-def _judge(
-    drafts: Sequence[Draft], answers: Sequence[ChatAnswer], written: Sequence[Written], judge: Judge
-) -> list[Attempt]:
-    clean = [place for place, one in enumerate(written) if one.fault is None]
-    pieces = [from_turns(written[p].turns, [event.sound for event in drafts[p].scene.events]) for p in clean]
-    verdicts = dict(zip(clean, judge.judge_many(pieces), strict=True))
-    similar = dict(zip(clean, judge.topic_similarities([drafts[p].topic for p in clean], pieces), strict=True))
-    attempts = []
-    for place, (draft, answer, one) in enumerate(zip(drafts, answers, written, strict=True)):
-        fault = one.fault or _verdict_fault(draft, verdicts[place], similar[place], judge.topic_threshold)
-        attempts.append(
-            Attempt(
-                scene_id=draft.scene.scene_id,
-                attempt=draft.attempt,
-                candidate=draft.candidate,
-                topic=draft.topic,
-                seed=draft.request.seed,
-                reason=fault.reason if fault else "accepted",
-                detail=fault.detail if fault else "",
-                finish_reason=answer.finish_reason,
-                completion_tokens=answer.completion_tokens,
-                verdicts=tuple(verdicts.get(place, ())),
-                topic_similarity=round(similar[place], 4) if place in similar else None,
-                text=answer.text,
+    def attempt(self, wave: int) -> None:
+        """One attempt at every scene that still waits: write, judge, and repair what is nearly good."""
+        waiting = [scene for scene in self.scenes if scene.scene_id not in self.accepted]
+        if not waiting:
+            return
+        drafts = self._drafts(waiting, wave)
+        answers = self.model.complete([draft.request for draft in drafts])
+        written = [self.writer.read(draft, answer) for draft, answer in zip(drafts, answers, strict=True)]
+        opinions = self._judge(drafts, written)
+        for draft, answer, one, opinion in zip(drafts, answers, written, opinions, strict=True):
+            self.attempts.append(
+                _attempt(draft, one, opinion, answer.text, answer.finish_reason, answer.completion_tokens)
             )
-        )
-    return attempts
+        self._accept(drafts, written, opinions)
+        if hasattr(self.writer, "mend"):
+            self._repair(self._patients(drafts, written, opinions))
+
+    def _drafts(self, waiting: Sequence[Scene], wave: int) -> list[Draft]:
+        params = self.params
+        count = max(1, min(params.candidates, params.group_scenes // len(waiting)))
+        drafts = []
+        for scene in waiting:
+            of_scene = self.topics[scene.scene_id]
+            topic = of_scene[min(wave // params.waves_per_topic, len(of_scene) - 1)].topic
+            drafts += [self.writer.draft(scene, topic, wave, candidate) for candidate in range(count)]
+        return drafts
+
+    def _judge(self, drafts: Sequence[Draft], written: Sequence[Written]) -> list[Opinion | None]:
+        """The evaluator's opinion of every dialogue without a fault."""
+        clean = [place for place, one in enumerate(written) if one.fault is None]
+        pieces = [from_turns(written[p].turns, [event.sound for event in drafts[p].scene.events]) for p in clean]
+        verdicts = self.judge.judge_many(pieces)
+        similar = self.judge.topic_similarities([drafts[p].topic for p in clean], pieces)
+        opinions: list[Opinion | None] = [None] * len(written)
+        for place, found, similarity in zip(clean, verdicts, similar, strict=True):
+            fault = _verdict_fault(drafts[place], written[place].turns, found, similarity, self.judge.topic_threshold)
+            opinions[place] = Opinion(tuple(found), similarity, fault)
+        return opinions
+
+    def _accept(
+        self, drafts: Sequence[Draft], written: Sequence[Written], opinions: Sequence[Opinion | None]
+    ) -> list[int]:
+        """Take the surest of the good dialogues of each scene; their places."""
+        best: dict[str, int] = {}
+        for place, (draft, opinion) in enumerate(zip(drafts, opinions, strict=True)):
+            if opinion is None or opinion.fault or draft.scene.scene_id in self.accepted:
+                continue
+            other = opinions[best[draft.scene.scene_id]] if draft.scene.scene_id in best else None
+            if other is None or opinion.confidence > other.confidence:
+                best[draft.scene.scene_id] = place
+        for scene_id, place in best.items():
+            opinion = opinions[place]
+            assert opinion is not None
+            self.accepted[scene_id] = Dialogue(
+                scene_id=scene_id,
+                topic=drafts[place].topic,
+                attempt=drafts[place].attempt,
+                writer=self.model.model_id,
+                evaluator=self.judge.name,
+                topic_similarity=opinion.similarity,
+                turns=written[place].turns,
+            )
+        return list(best.values())
+
+    def _patients(
+        self, drafts: Sequence[Draft], written: Sequence[Written], opinions: Sequence[Opinion | None]
+    ) -> list[Patient]:
+        """Of each scene that still waits the dialogue with the fewest turns to blame, the first of equals."""
+        best: dict[str, Patient] = {}
+        for draft, one, opinion in zip(drafts, written, opinions, strict=True):
+            name = draft.scene.scene_id
+            found = patient(draft, one, opinion.fault if opinion else None, self.params.repair_turns)
+            if found and name not in self.accepted and (name not in best or len(found.turns) < len(best[name].turns)):
+                best[name] = found
+        return list(best.values())
+
+    def _repair(self, patients: list[Patient]) -> None:
+        writer: Repairer = self.writer  # type: ignore[assignment]  # asked for by its caller
+        for number in range(self.params.repairs):
+            if not patients:
+                return
+            wave = repair_wave(
+                patients, writer, self.params.repair_candidates, self.params.repair_places, number * REPAIRS_APART
+            )
+            answers = self.model.complete(wave)
+            spent = _tokens(patients, answers)
+            offers = read_repairs(patients, writer, answers)
+            drafts = [one.draft for one, versions in zip(patients, offers, strict=True) for _ in versions]
+            written = [version.written for versions in offers for version in versions]
+            opinions = self._judge(drafts, written)
+            taken = self._accept(drafts, written, opinions)
+            again: list[Patient] = []
+            place = 0
+            for one, versions, tokens in zip(patients, offers, spent, strict=True):
+                places = range(place, place + len(versions))
+                place += len(versions)
+                kept = next((p for p in places if p in taken), places[0] if places else None)
+                outcome = written[kept] if kept is not None else Written((), Fault("no_repair", "nothing usable"))
+                opinion = opinions[kept] if kept is not None else None
+                text = _as_text(outcome.turns)
+                self.attempts.append(_attempt(one.draft, outcome, opinion, text, "stop", tokens, one.turns))
+                if one.draft.scene.scene_id not in self.accepted and (
+                    next_one := patient(
+                        one.draft, outcome, opinion.fault if opinion else None, self.params.repair_turns
+                    )
+                ):
+                    again.append(next_one)
+            patients = again
 
 
-def _verdict_fault(draft: Draft, verdicts: Sequence[Verdict], similarity: float, threshold: float) -> Fault | None:
-    found = {verdict.event: verdict.label for verdict in verdicts}
+def _tokens(patients: Sequence[Patient], answers: Sequence[ChatAnswer]) -> list[int]:
+    """What the repair of each dialogue cost."""
+    count = len(answers) // max(1, sum(len(one.turns) for one in patients))
+    spent, place = [], 0
+    for one in patients:
+        size = count * len(one.turns)
+        spent.append(sum(answer.completion_tokens for answer in answers[place : place + size]))
+        place += size
+    return spent
+
+
+def _as_text(turns: Sequence[Turn]) -> str:
+    return "\n".join(
+        f"{turn.speaker}: " + " ".join(s.text if s.event is None else f"[SOUND {s.event}]" for s in turn.segments)
+        for turn in turns
+    )
+
+
+def _attempt(
+    draft: Draft,
+    written: Written,
+    opinion: Opinion | None,
+    text: str,
+    finish_reason: str,
+    tokens: int,
+    repaired: tuple[int, ...] = (),
+) -> Attempt:
+    fault = written.fault or (opinion.fault if opinion else None)
+    return Attempt(
+        scene_id=draft.scene.scene_id,
+        attempt=draft.attempt,
+        candidate=draft.candidate,
+        topic=draft.topic,
+        seed=draft.request.seed,
+        reason=fault.reason if fault else "accepted",
+        detail=fault.detail if fault else "",
+        finish_reason=finish_reason,
+        completion_tokens=tokens,
+        verdicts=opinion.verdicts if opinion else (),
+        topic_similarity=round(opinion.similarity, 4) if opinion else None,
+        text=text,
+        repaired_turns=repaired,
+    )
+
+
+def _verdict_fault(
+    draft: Draft, turns: Sequence[Turn], verdicts: Sequence[Verdict], similarity: float, threshold: float
+) -> Fault | None:
+    found = {verdict.event: verdict for verdict in verdicts}
+    slots = {s.event: number for number, turn in enumerate(turns) for s in turn.segments if s.event is not None}
     for index, event in enumerate(draft.scene.events):
-        if found.get(index) != event.reaction:
-            return Fault(
-                "label_not_recovered", f"event {index} ({event.sound}): {event.reaction} read as {found.get(index)}"
-            )
+        verdict = found.get(index)
+        label = verdict.label if verdict else None
+        if label != event.reaction:
+            detail = f"event {index} ({event.sound}): {event.reaction} read as {label}"
+            return Fault("label_not_recovered", detail, slots.get(index))
     if similarity < threshold:
         return Fault("topic_not_recovered", f"similarity {similarity:.3f}, threshold {threshold:.3f}")
     return None

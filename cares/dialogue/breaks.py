@@ -14,11 +14,12 @@ from cares.records.dialogue import Segment
 _SENTENCE = re.compile(r"[^.?!]+[.?!]+")
 # words after which nobody would place a pause of half a second, even to breathe
 _CLINGING = {"a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "to", "of", "i", "i'm", "it's"}
-_WAYS_BACK = (
-    "Uh, where was I?", "Sorry, what was I saying?", "Hm, I lost it. Right.", "Uh, what did I want to say? Yes.",
-    "Wait, how did I start? Okay.", "Um, no, I had it. Right.",
-)  # fmt: skip
-_FILLERS = ("um,", "uh,", "er, um,", "uh, well,", "hm,")
+# a way back is an exclamation, a question and a yes; each is shorter than five words, so that no line stands out by
+# being said in many scenes
+_LOST = ("Uh,", "Um,", "Sorry,", "Hm,", "Wait,", "Oh,", "Er,", "Ah,")
+_ASKED = ("where was I?", "what was it?", "where were we?", "I lost it.", "let me think.", "how was that?")
+_FOUND = ("", "Right.", "Yes.", "Okay.", "Ah, yes.", "I know.", "Right, yes.")
+_FILLERS = ("um,", "uh,", "er, um,", "uh, well,", "hm,", "I mean, um,", "uh, so,", "you know, uh,", "er,", "um, yeah,")
 
 
 def split_sentences(text: str) -> list[str]:
@@ -38,15 +39,19 @@ def broken_turn(text: str, register: str, event: int, draw: KeyedRandom) -> tupl
     if place is None or " ".join(sentences) != text:
         return None
     words = sentences[place].split()
-    count = draw.between(3, min(6, len(words) - 3))
+    # a pause after a comma would be heard as one, not as a break
+    counts = [n for n in range(3, min(6, len(words) - 3) + 1) if words[n - 1][-1] not in ",;:-"]
+    if not counts:
+        return None
+    count = draw.choice(counts)
     heard = words[:count]
-    heard[-1] = heard[-1].rstrip(",.;:-")
     before = " ".join([*sentences[:place], " ".join(heard)])
     rest = " ".join(sentences[place + 1 :])
     if register == "break_restart":
         resumed = sentences[place]
     elif register == "break_lost_thread":
-        resumed = f"{draw.choice(_WAYS_BACK)} {sentences[place]}"
+        way_back = [draw.choice(_LOST), draw.choice(_ASKED), draw.choice(_FOUND), sentences[place]]
+        resumed = " ".join(part for part in way_back if part)
     elif register == "break_hesitation":
         filler = draw.choice(_FILLERS)
         resumed = f"{filler[0].upper()}{filler[1:]} {' '.join(words[count - 2 :])}"

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from cares.catalog.load import Catalog
 from cares.core.errors import InputError
-from cares.core.params import read_yaml
 from cares.core.rng import KeyedRandom, derived_seed
 from cares.dialogue.free_script import ScriptFault, read_script, runs_on
 from cares.dialogue.lint import Fault, faults
+from cares.dialogue.manners import load_manners
 from cares.dialogue.params import DialoguesParams
-from cares.dialogue.plan import DATA, PIVOT_TURNS
+from cares.dialogue.plan import PIVOT_TURNS
 from cares.dialogue.prompts import render
-from cares.dialogue.writer import Draft, Manners, SkeletonWriter, Writer, Written, answer_fault
+from cares.dialogue.writer import Draft, SkeletonWriter, Writer, Written, answer_fault
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.dialogue import Turn
 from cares.records.scene import Event, Scene
@@ -42,7 +42,7 @@ class FreeWriter:
 
     def __init__(self, catalog: Catalog, params: DialoguesParams, seed: int, prompts: Path) -> None:
         self._catalog, self._params, self._seed, self._prompts = catalog, params, seed, prompts
-        self._manners = Manners.parse(read_yaml(DATA / "manners.yaml"), DATA / "manners.yaml")
+        self._manners = load_manners()
 
     def draft(self, scene: Scene, topic: str, attempt: int, candidate: int) -> Draft:
         """See `Writer`."""

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from rapidfuzz import fuzz
 
 from cares.catalog.load import Catalog
 from cares.records.dialogue import Turn
-from cares.records.scene import Scene
+from cares.records.scene import Scene, Speaker
 
 MIN_TURNS, MAX_TURNS = 6, 13
 SHORTEST_LINE, LONGEST_LINE = 2, 60  # words of a turn
 NEAR_REPEAT = 88.0  # rapidfuzz ratio, 0 to 100, of two lines of five words or more
 SHARED_PHRASE = 5  # words in a row that a dialogue may not share with its worked example
+REPEATED_PHRASE = 6  # words in a row that two turns may not share
 
 _PLACEHOLDER = re.compile(r"[\[\]{}<>|_*#@\\/]|\b(?:insert|placeholder|lorem|xxx)\b", re.I)
+_VERBS = (
+    "adds|admits|agrees|answers|asks|blames|brings|changes|compares|complains|decides|disagrees|doubts|explains|gives|goes"
+    "|laughs|looks|makes|mentions|names|nods|offers|promises|proposes|puts|remembers|replies|says|sets|shrugs|sighs|smiles"
+    "|starts|stays|suggests|takes|teases|tells|thinks|turns|wants|warns|wonders|worries"
+)
 _NARRATION = re.compile(
-    r"\b(?:A|B|Speaker [AB])(?:'s\b|,? (?:asks?|says?|replies|suggests?|laughs?|sighs?|nods?|agrees|disagrees|explains?"
-    r"|mentions?|makes|goes on|who|stays|starts|is|was)\b)"
+    rf"\b(?:A|B|Speaker [AB])(?:'s\b|,? (?:{_VERBS}|who|is|was)\b)|(?:^|[.?!] )[AB](?:,| [a-z]+s\b)"
     r"|\b(?:he|she|they) (?:said|replied|asked) (?:quietly|softly|loudly)\b"
 )
 _ASSISTANT = re.compile(
@@ -33,30 +39,65 @@ _PHONE = re.compile(
     r"\b(?:call(?:ing)? you back|hang(?:ing)? up now|on the line with you|can you hear me|bad connection)\b", re.I
 )
 _STUTTER = re.compile(r"\b(\w+)(?: \1\b){2,}", re.I)
+_TEXT_CHECKS = (
+    ("placeholder", _PLACEHOLDER),
+    ("narration", _NARRATION),
+    ("assistant_phrase", _ASSISTANT),
+    ("phone_call", _PHONE),
+    ("stutter", _STUTTER),
+)
+_NAME = re.compile(r"(?<=[a-z0-9,;] )[A-Z][a-z]{2,}")
+_NO_NAMES = re.compile(
+    "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August"
+    "|(?:Septem|Octo|Novem|Decem)ber|Christmas|Easter"
+)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a dialogue is refused: the check's name, and where."""
+    """Why a dialogue is refused: the check's name, where, and the turn to write again, if one turn is to blame."""
 
     reason: str
     detail: str
+    turn: int | None = None
 
 
 def lint(turns: Sequence[Turn], scene: Scene, catalog: Catalog, example_lines: Sequence[str]) -> Fault | None:
-    """The first fault of a dialogue, or None.
+    """The first fault of a dialogue, or None; see `faults`."""
+    return next(faults(turns, scene, catalog, example_lines), None)
+
+
+def faults(
+    turns: Sequence[Turn],
+    scene: Scene,
+    catalog: Catalog,
+    example_lines: Sequence[str],
+    names: Mapping[Speaker, str] = MappingProxyType({}),
+) -> Iterator[Fault]:
+    """All faults of a dialogue; `names` are the speakers' names, if the writer gave them any.
 
     Checked in this order: form (number of turns, both speak, length of a turn), text (placeholders, narration, an
-    assistant's phrases, phone calls, unpronounceable words, stutter, a text without an end), repetition (of a line, or
-    of the worked example), the references that each label demands or forbids.
+    assistant's phrases, phone calls, unpronounceable words, stutter, a text without an end), repetition (of a line or
+    phrase, or of the worked example), the references that each label demands or forbids.
     """
     lines = [spoken_line(turn) for turn in turns]
-    return (
-        _form(turns, lines)
-        or _text(lines)
-        or _repetition(lines, turns, example_lines)
-        or _references(turns, lines, scene, catalog)
-    )
+    yield from _form(turns, lines)
+    for number, line in enumerate(lines):
+        if found := text_fault(line):
+            yield Fault(found[0], f"turn {number}: {found[1]}", number)
+        elif told := _told_of(line, turns[number].speaker, names):
+            yield Fault("narration", f"turn {number}: {told}", number)
+    yield from _repetition(turns, lines, example_lines)
+    yield from _references(turns, lines, scene, catalog)
+
+
+def _told_of(line: str, speaker: Speaker, names: Mapping[Speaker, str]) -> str | None:
+    """Words in which a speaker is told of: somebody's own name, or a name and what its bearer does."""
+    own = names.get(speaker)
+    if own and re.search(rf"\b{own}\b", line):
+        return f"{own} speaks of {own}"
+    found = names and re.search(rf"\b(?:{'|'.join(names.values())}),? (?:{_VERBS})\b", line)
+    return found.group(0) if found else None
 
 
 def spoken_line(turn: Turn) -> str:
@@ -64,36 +105,28 @@ def spoken_line(turn: Turn) -> str:
     return " ".join(segment.text for segment in turn.segments if segment.event is None)
 
 
-def _form(turns: Sequence[Turn], lines: Sequence[str]) -> Fault | None:
+def _form(turns: Sequence[Turn], lines: Sequence[str]) -> Iterator[Fault]:
     if not MIN_TURNS <= len(turns) <= MAX_TURNS:
-        return Fault("number_of_turns", str(len(turns)))
+        yield Fault("number_of_turns", str(len(turns)))
     if {turn.speaker for turn in turns} != {"A", "B"}:
-        return Fault("one_speaker", turns[0].speaker)
+        yield Fault("one_speaker", ", ".join(sorted({turn.speaker for turn in turns})))
     for number, line in enumerate(lines):
         if not SHORTEST_LINE <= len(line.split()) <= LONGEST_LINE:
-            return Fault("length_of_turn", f"turn {number}: {len(line.split())} words")
-    return None
+            yield Fault("length_of_turn", f"turn {number}: {len(line.split())} words", number)
 
 
-def _text(lines: Sequence[str]) -> Fault | None:
-    checks = (
-        ("placeholder", _PLACEHOLDER),
-        ("narration", _NARRATION),
-        ("assistant_phrase", _ASSISTANT),
-        ("phone_call", _PHONE),
-        ("stutter", _STUTTER),
-    )
-    for number, line in enumerate(lines):
-        for reason, pattern in checks:
-            if found := pattern.search(line):
-                return Fault(reason, f"turn {number}: {found.group(0)}")
-        for word in line.split():
-            if not pronounceable(word):
-                return Fault("unpronounceable", f"turn {number}: {word}")
-        if re.search(r"(?<![A-Za-z'])(?![AaIiOo]\b)[A-Za-z][.?!]$", line) or re.search(
-            r"\b(?:a|an|the|to|of|my|your|and|or)[.?!]$", line
-        ):
-            return Fault("cut_text", f"turn {number}: {line[-30:]}")
+def text_fault(line: str) -> tuple[str, str] | None:
+    """The first fault that a line has by itself: the check's name, and what it found."""
+    for reason, pattern in _TEXT_CHECKS:
+        if found := pattern.search(line):
+            return reason, found.group(0)
+    for word in line.split():
+        if not pronounceable(word):
+            return "unpronounceable", word
+    if re.search(r"(?<![A-Za-z'])(?![AaIiOo]\b)[A-Za-z][.?!]$", line) or re.search(
+        r"\b(?:a|an|the|my|your|and|or|because|than)[.?!]$", line
+    ):
+        return "cut_text", line[-30:]
     return None
 
 
@@ -117,60 +150,72 @@ def pronounceable(word: str) -> bool:
     return re.search(r"[bcdfghjklmnpqrstvwxz]{6}", letters) is None
 
 
-def _repetition(lines: Sequence[str], turns: Sequence[Turn], example_lines: Sequence[str]) -> Fault | None:
-    sentences = [
-        (number, sentence)
-        for number, turn in enumerate(turns)
-        for sentence in re.findall(r"[^.?!]+[.?!]", _without_restart(turn))
-        if len(sentence.split()) >= 5
-    ]
+def are_alike(sentence: str, other: str) -> bool:
+    """Whether two sentences, both of five words or more, are the same or nearly so."""
+    return (
+        min(len(sentence.split()), len(other.split())) >= 5
+        and fuzz.ratio(sentence.lower(), other.lower()) >= NEAR_REPEAT
+    )
+
+
+def _repetition(turns: Sequence[Turn], lines: Sequence[str], example_lines: Sequence[str]) -> Iterator[Fault]:
+    # the words before a break come again after it, as they should
+    said = [" ".join(s.text for s in turn.segments if s.event is None and s.delivery != "cut") for turn in turns]
+    sentences = [(n, sentence.strip()) for n, text in enumerate(said) for sentence in re.findall(r"[^.?!]+[.?!]", text)]
     for at, (number, sentence) in enumerate(sentences):
         for earlier, other in sentences[:at]:
-            if fuzz.ratio(sentence.lower(), other.lower()) >= NEAR_REPEAT:
-                return Fault("repeated_line", f"turns {earlier} and {number}: {sentence.strip()}")
-    shown = {gram for line in example_lines for gram in _grams(line)}
+            if are_alike(sentence, other):
+                yield Fault("repeated_line", f"turns {earlier} and {number}: {sentence}", number)
+    first: dict[tuple[str, ...], int] = {}
+    for number, text in enumerate(said):
+        for gram in _grams(text, REPEATED_PHRASE):
+            if first.setdefault(gram, number) != number:
+                yield Fault("repeated_phrase", f"turns {first[gram]} and {number}: {' '.join(gram)}", number)
+                break
     for number, line in enumerate(lines):
-        for gram in _grams(line):
-            if gram in shown:
-                return Fault("copies_example", f"turn {number}: {' '.join(gram)}")
-    return None
+        if copied := copied_phrase(line, example_lines):
+            yield Fault("copies_example", f"turn {number}: {copied}", number)
 
 
-def _without_restart(turn: Turn) -> str:
-    # the words before a break come again after it, as they should
-    return " ".join(s.text for s in turn.segments if s.event is None and s.delivery != "cut")
+def copied_phrase(line: str, example_lines: Sequence[str]) -> str | None:
+    """A phrase or a name that a line shares with the worked example it was shown."""
+    shown = {gram for other in example_lines for gram in _grams(other, SHARED_PHRASE)}
+    names = {name for other in example_lines for name in _NAME.findall(other) if not _NO_NAMES.fullmatch(name)}
+    phrases = (" ".join(gram) for gram in _grams(line, SHARED_PHRASE) if gram in shown)
+    return next(phrases, None) or next((name for name in _NAME.findall(line) if name in names), None)
 
 
-def _grams(line: str) -> list[tuple[str, ...]]:
+def _grams(line: str, size: int) -> list[tuple[str, ...]]:
     words = re.findall(r"[a-z0-9']+", line.lower())
-    return [tuple(words[i : i + SHARED_PHRASE]) for i in range(len(words) - SHARED_PHRASE + 1)]
+    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)]
 
 
-def _references(turns: Sequence[Turn], lines: Sequence[str], scene: Scene, catalog: Catalog) -> Fault | None:
+def _references(turns: Sequence[Turn], lines: Sequence[str], scene: Scene, catalog: Catalog) -> Iterator[Fault]:
     where = {
         s.event: (n, k) for n, turn in enumerate(turns) for k, s in enumerate(turn.segments) if s.event is not None
     }
     if sorted(where) != list(range(len(scene.events))):
-        return Fault("sound_missing", f"events {sorted(where)} of {len(scene.events)}")
+        yield Fault("sound_missing", f"events {sorted(where)} of {len(scene.events)}")
+        return
     for index, event in enumerate(scene.events):
         sound = catalog.sounds[event.sound]
         turn, segment = where[index]
         if event.reaction in ("behavioral", "ambient"):
             for number, line in enumerate(lines):
                 if found := sound.mention_in(line):
-                    return Fault("unwanted_reference", f"turn {number}: {found} ({event.sound}, {event.reaction})")
+                    detail = f"turn {number}: {found} ({event.sound}, {event.reaction})"
+                    yield Fault("unwanted_reference", detail, number)
             if event.reaction == "behavioral" and turns[turn].segments[segment - 1].delivery != "cut":
-                return Fault("no_break", f"turn {turn}: {event.sound}")
+                yield Fault("no_break", f"turn {turn}: {event.sound}", turn)
             continue
         after = " ".join(s.text for s in turns[turn].segments[segment + 1 :])
         if not sound.mention_in(after):
-            return Fault("no_reference", f"turn {turn}: {after} ({event.sound}, {event.reaction})")
+            yield Fault("no_reference", f"turn {turn}: {after} ({event.sound}, {event.reaction})", turn)
         before = [*lines[:turn], " ".join(s.text for s in turns[turn].segments[:segment])]
         for number, line in enumerate(before):
             if found := sound.mention_in(line):
-                return Fault("early_reference", f"turn {number}: {found} ({event.sound})")
+                yield Fault("early_reference", f"turn {number}: {found} ({event.sound})", number)
         if event.reaction == "verbal":
             for number in range(turn + 1, len(lines)):
                 if found := sound.mention_in(lines[number]):
-                    return Fault("remark_goes_on", f"turn {number}: {found} ({event.sound})")
-    return None
+                    yield Fault("remark_goes_on", f"turn {number}: {found} ({event.sound})", number)

@@ -1,8 +1,9 @@
-"""The skeleton: a JSON schema with one entry a turn, and the turns that an answer to it becomes.
+"""The skeleton: a JSON schema whose keys are the plan of a dialogue, and the lines that an answer to it holds.
 
-Each entry begins with a constant that the decoder is forced to write, so that it reads its own plan; the free text
-follows, bounded in length by a pattern that must close with a full stop, a question or an exclamation mark (`maxLength`
-would cut in mid-word). Where a sound must be referred to, the pattern holds a name of it as words of their own.
+The keys are constants that the decoder is forced to write, so that it reads its own plan: "3 A, asks what it costs".
+The text that follows is bounded by a pattern that must close with a full stop, a question or an exclamation mark
+(`maxLength` would cut in mid-word). Where a sound must be referred to, the text is one of the register's listed
+remarks, or begins with words that lead to a name of the sound; a name always stands as words of its own.
 """
 
 from __future__ import annotations
@@ -10,140 +11,176 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from cares.catalog.load import Catalog
 from cares.core.canonical import Json
-from cares.core.record import Record
-from cares.core.rng import KeyedRandom
-from cares.dialogue.breaks import broken_turn, run_on_turn, split_sentences
+from cares.dialogue.breaks import split_sentences
 from cares.dialogue.params import DialoguesParams
 from cares.dialogue.plan import TurnPlan
-from cares.records.dialogue import Segment, Turn
-from cares.records.scene import Scene
 
 SHORTEST_LINE = 20  # characters
-_CHAR = r"[A-Za-z0-9',.?! -]"
-_SOFT = r"[A-Za-z', -]"
+BREAKABLE = 45  # characters of a sentence that can break: seven words or more
+GOES_ON = "goes on about it"
+# a mark is followed by a blank; an apostrophe stands in a word: a small model takes it for a quotation mark elsewhere
+_CHAR = r"([A-Za-z0-9 -]|[,.?!] |[A-Za-z]'[a-z]|s' )"
+_SOFT = r"([A-Za-z0-9 -]|, |[A-Za-z]'[a-z]|s' )"
+_UNIT = re.compile(r"[A-Za-z]'[a-z]|s' |[,.?!] |.")
+
+Line = dict[str, str]
+"""What a turn holds: "says", and by kind "remark" and "then" (verbal), or "remark" (pivot)."""
 
 
 class SkeletonFault(Exception):
-    """An answer that is not the asked-for JSON; `reason` is a short name, `str()` the detail."""
+    """An answer that is not what was asked for; `reason` is a short name, `str()` the detail, `turn` where it is."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: str, detail: str, turn: int | None = None) -> None:
         super().__init__(detail)
-        self.reason = reason
+        self.reason, self.turn = reason, turn
 
 
-def free_text(longest: int, shortest: int = SHORTEST_LINE) -> Json:
-    """Schema of a spoken line of `shortest` to `longest` characters that ends as a sentence."""
-    return {"type": "string", "pattern": f"^[A-Z]{_CHAR}{{{shortest - 2},{longest - 2}}}[a-z0-9][.?!]$"}
+@dataclass(frozen=True)
+class Form:
+    """The schema of a text, and how to tell that the pattern ended it: `longest` units of it after its `lead`."""
+
+    schema: Json
+    lead: str = ""
+    longest: int | None = None
+
+    def is_full(self, said: str) -> bool:
+        """Whether a text fills its pattern to the last character."""
+        if self.longest is None:
+            return False
+        lead = re.match(self.lead, said)
+        return len(_UNIT.findall(said, lead.end() if lead else 0)) >= self.longest
 
 
-def naming_text(openers: Sequence[str], names: Sequence[str], longest: int) -> Json:
-    """Schema of one sentence that begins with an opener, goes on with one of the sound's `names`, and may go on."""
-    starts, nouns = ("|".join(_literal(choice) for choice in choices) for choices in (openers, names))
-    return {"type": "string", "pattern": f"^({starts}) ({nouns})([ ,]{_SOFT}{{3,{longest // 2}}}[a-z])?[.?!]$"}
+def free_text(longest: int, shortest: int = SHORTEST_LINE) -> Form:
+    """A spoken line of `shortest` to `longest` characters that ends as a sentence."""
+    return _form("", f"[A-Z]{_CHAR}{{{shortest - 3},{longest - 3}}}[a-z0-9][.?!]", longest)
 
 
-def _literal(text: str) -> str:
+def breakable_text(longest: int) -> Form:
+    """One sentence that is long enough to break off and to resume."""
+    return _form("", f"[A-Z]{_SOFT}{{{BREAKABLE - 3},{longest - 3}}}[a-z0-9][.?!]", longest)
+
+
+def opened_text(openers: Sequence[str], longest: int, shortest: int = SHORTEST_LINE) -> Form:
+    """A line that begins with one of `openers`, which bring their own blank; lengths count from there."""
+    return _form(f"({_either(openers)})", f"[A-Za-z0-9']{_CHAR}{{{shortest - 3},{longest - 3}}}[a-z0-9][.?!]", longest)
+
+
+def naming_text(openers: Sequence[str], names: Sequence[str], longest: int) -> Form:
+    """A line that begins with an opener and a name; `longest` counts from there."""
+    return _form(f"({_either(openers)}) ({_either(names)})", f"[ ,]{_CHAR}{{12,{longest - 3}}}[a-z0-9][.?!]", longest)
+
+
+def one_of(texts: Sequence[str]) -> Form:
+    """One of the given texts."""
+    return Form({"type": "string", "enum": list(texts)})
+
+
+def _form(lead: str, rest: str, longest: int) -> Form:
+    return Form({"type": "string", "pattern": f"^{lead}{rest}$"}, lead, longest)
+
+
+def _either(texts: Sequence[str]) -> str:
     # only what is special in a pattern: the decoder's grammar knows no escaped blank or apostrophe
-    return re.sub(r"([.?*+()\[\]{}|^$\\])", r"\\\1", text)
+    return "|".join(re.sub(r"([.?*+()\[\]{}|^$\\])", r"\\\1", text) for text in texts)
 
 
-def schema(plans: Sequence[TurnPlan], catalog: Catalog, params: DialoguesParams) -> Json:
-    """The JSON schema that an answer must match: one object a turn, in order."""
-    turns = []
-    for plan in plans:
-        fields: dict[str, Json] = {"who": {"const": plan.who}, "says": free_text(params.says_chars)}
-        if plan.kind in ("verbal", "pivot"):
-            assert plan.sound is not None
-            name = naming_text(plan.openers, catalog.sounds[plan.sound].names, params.remark_chars)
-            if plan.kind == "verbal":
-                fields |= {"says": free_text(params.short_chars), "remark": name, "then": free_text(params.short_chars)}
-            else:
-                fields |= {"says": free_text(params.short_chars), "turns_to": name}
-        elif plan.kind in ("behavioral", "ambient"):
-            fields["says"] = free_text(params.says_chars, shortest=40)
-        turns.append({"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False})
-    return {"type": "array", "prefixItems": turns, "items": False, "minItems": len(turns), "maxItems": len(turns)}
+def fields(plan: TurnPlan, params: DialoguesParams) -> dict[str, Form]:
+    """The form of each text of a turn, in the order in which it is spoken."""
+    if plan.kind == "verbal":
+        short = free_text(params.short_chars)
+        return {"says": short, "remark": one_of(plan.remarks), "then": short}
+    if plan.kind == "pivot":
+        return {"says": free_text(params.short_chars), "remark": one_of(plan.remarks)}
+    if plan.kind == "behavioral":
+        return {"says": breakable_text(params.short_chars)}
+    if plan.kind == "ambient":
+        return {"says": free_text(params.says_chars, shortest=40)}
+    if plan.names:
+        return {"says": naming_text(plan.openers, plan.names, params.short_chars)}
+    if plan.openers:
+        return {"says": opened_text(plan.openers, params.short_chars)}
+    return {"says": free_text(params.says_chars)}
 
 
-def read_answer(text: str, plans: Sequence[TurnPlan], params: DialoguesParams) -> list[dict[str, str]]:
-    """The answer's turns as plain dicts; SkeletonFault when it is not what was asked for, or is cut off.
+def key(number: int, plan: TurnPlan, field: str) -> str:
+    """The key of a text in the skeleton: the number of the turn, from 1, and what it does."""
+    does = {"says": plan.who, "remark": plan.hears, "then": GOES_ON}[field]
+    return f"{number + 1} {does}"
 
-    A line that fills its pattern to the last character was ended by the pattern, not by the writer: its last sentence
-    is left out, and the answer is refused when that was its only one.
+
+def schema(plans: Sequence[TurnPlan], params: DialoguesParams, only: int | None = None) -> Json:
+    """The JSON schema of a dialogue, or of turn `only` of it: one object, its keys in order, all of them needed."""
+    keys = {
+        key(number, plan, field): form.schema
+        for number, plan in enumerate(plans)
+        if only is None or number == only
+        for field, form in fields(plan, params).items()
+    }
+    return {"type": "object", "properties": keys, "required": list(keys), "additionalProperties": False}
+
+
+def write_lines(lines: Sequence[Line], plans: Sequence[TurnPlan], only: int | None = None) -> str:
+    """Lines as the skeleton that `read_lines` reads."""
+    return json.dumps(
+        {
+            key(number, plan, field): text
+            for number, (line, plan) in enumerate(zip(lines, plans, strict=True))
+            if only is None or number == only
+            for field, text in line.items()
+        },
+        ensure_ascii=False,
+    )
+
+
+def read_lines(text: str, plans: Sequence[TurnPlan], params: DialoguesParams, only: int | None = None) -> list[Line]:
+    """The lines of an answer, one a turn, or the one of turn `only`.
+
+    A text that fills its pattern to the last character was ended by the pattern, not by the writer: its last sentence
+    is left out where it has another one; see `cut_texts` for where it has not.
+
+    Raises:
+        SkeletonFault: the answer is not what was asked for.
     """
     try:
-        turns = json.loads(text)
+        value = json.loads(text)
     except ValueError:
         raise SkeletonFault("broken_json", text[-60:]) from None
-    if not isinstance(turns, list) or len(turns) != len(plans):
-        raise SkeletonFault("wrong_turns", f"{len(turns) if isinstance(turns, list) else type(turns).__name__}")
-    for number, (turn, plan) in enumerate(zip(turns, plans, strict=True)):
-        wanted = {"who", "says"} | {"verbal": {"remark", "then"}, "pivot": {"turns_to"}}.get(plan.kind, set())
-        if not isinstance(turn, dict) or set(turn) != wanted or turn["who"] != plan.who:
-            raise SkeletonFault("wrong_turn", f"turn {number}")
-        for field in wanted:
-            if not isinstance(turn[field], str) or not turn[field].strip():
-                raise SkeletonFault("empty_text", f"turn {number}: {field}")
-            if field != "who" and len(turn[field]) >= _longest(plan, field, params):
-                turn[field] = " ".join(split_sentences(turn[field])[:-1])
-                if len(turn[field]) < SHORTEST_LINE:
-                    raise SkeletonFault("cut_text", f"turn {number}: {turn[field][-30:]}")
-    return turns
+    if not isinstance(value, dict):
+        raise SkeletonFault("wrong_turns", type(value).__name__)
+    lines = []
+    for number, plan in enumerate(plans):
+        if only is not None and number != only:
+            continue
+        line: Line = {}
+        for field, form in fields(plan, params).items():
+            said = value.pop(key(number, plan, field), None)
+            if said is None:
+                raise SkeletonFault("wrong_turns", f"no {key(number, plan, field)!r}", number)
+            if not isinstance(said, str) or not said.strip():
+                raise SkeletonFault("empty_text", f"turn {number}: {field}", number)
+            line[field] = _whole(re.sub(r"\s+", " ", said).strip(), form)
+        lines.append(line)
+    if value:
+        raise SkeletonFault("wrong_turns", f"unasked {sorted(value)[0]!r}")
+    return lines
 
 
-def _longest(plan: TurnPlan, field: str, params: DialoguesParams) -> int:
-    if field in ("remark", "turns_to"):
-        return 2 * params.remark_chars  # its parts are bounded apart; see naming_text
-    return params.short_chars if plan.kind in ("verbal", "pivot") else params.says_chars
+def cut_texts(lines: Sequence[Line], plans: Sequence[TurnPlan], params: DialoguesParams) -> list[tuple[int, str]]:
+    """The turns with a text that its pattern ended, and the end of that text."""
+    return [
+        (number, line[field][-30:])
+        for number, (line, plan) in enumerate(zip(lines, plans, strict=True))
+        for field, form in fields(plan, params).items()
+        if form.is_full(line[field])
+    ]
 
 
-def realise(answer: Sequence[dict[str, str]], plans: Sequence[TurnPlan], scene: Scene, draw: KeyedRandom) -> list[Turn]:
-    """Turn the written lines into turns with their sounds in place; SkeletonFault where a line cannot be broken."""
-    turns = []
-    for number, (line, plan) in enumerate(zip(answer, plans, strict=True)):
-        says = _tidy(line["says"])
-        if plan.event is None:
-            segments: tuple[Segment, ...] = (Segment(text=says),)
-        elif plan.kind == "verbal":
-            after = f"{_tidy(line['remark'])} {_tidy(line['then'])}"
-            segments = (Segment(text=says), Segment(event=plan.event), Segment(text=after))
-        elif plan.kind == "pivot":
-            segments = (Segment(text=says), Segment(event=plan.event), Segment(text=_tidy(line["turns_to"])))
-        elif plan.kind == "behavioral":
-            broken = broken_turn(says, scene.events[plan.event].register_id, plan.event, draw)
-            if broken is None:
-                raise SkeletonFault("no_place_to_break", f"turn {number}: {says}")
-            segments = broken
-        else:
-            split = run_on_turn(says, plan.event, draw)
-            if split is None:
-                raise SkeletonFault("no_place_for_sound", f"turn {number}: {says}")
-            segments = split
-        turns.append(Turn(speaker=plan.speaker, segments=segments))
-    return turns
-
-
-def _tidy(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip()
-
-
-class WorkedExample(Record):
-    """An example of the answer's form, from data/examples.yaml."""
-
-    id: str
-    sounds: tuple[str, ...]
-    request: str
-    turns: tuple[dict[str, str], ...]
-
-    @property
-    def answer(self) -> str:
-        """The example as the assistant's message."""
-        return json.dumps(list(self.turns), ensure_ascii=False)
-
-    @property
-    def lines(self) -> list[str]:
-        """Its spoken lines."""
-        return [text for turn in self.turns for key, text in turn.items() if key != "who"]
+def _whole(said: str, form: Form) -> str:
+    if not form.is_full(said):
+        return said
+    shorter = " ".join(split_sentences(said)[:-1])
+    return shorter if len(shorter) >= SHORTEST_LINE else said

@@ -21,6 +21,8 @@ from cares.records.scene import Scene
 
 SHOWN_THEMES = 3
 _NO_END = re.compile(r" (?:a|an|the|to|of|for|with|and|or|in|on|at|my|our|your|their|his|her|new|that)$")
+# a topic is a question of two people, not a title: it gives them something to settle
+_QUESTIONS = "whether to|whether the|who|why the|what to do about|how long|when to|where to|which"
 _ABOUT_THE_TASK = re.compile(r"\b(?:two people|the (?:two|speakers?)|talk about|dialogue|short line)\b")
 
 
@@ -94,7 +96,7 @@ def _request(
     draw = KeyedRandom(seed, "topic_examples", scene.scene_id, attempt)
     others = draw.sample(sorted(set(catalog.themes) - {scene.theme}), SHOWN_THEMES)
     shown = [message for name in others for message in _shown(catalog.themes[name], params.per_scene, prompts, draw)]
-    line = {"type": "string", "pattern": f"^[a-z][A-Za-z0-9', -]{{14,{params.longest_chars - 2}}}[a-z]$"}
+    line = {"type": "string", "pattern": f"^({_QUESTIONS}) [A-Za-z0-9', -]{{10,{params.longest_chars - 2}}}[a-z]$"}
     return ChatRequest(
         messages=(
             ChatMessage(role="system", content=render(prompts / "topic_system.jinja")),

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from cares.catalog.load import Catalog
-from cares.core.errors import CaresError
-from cares.core.params import read_yaml
+from cares.core.canonical import Json
 from cares.core.rng import KeyedRandom, derived_seed
-from cares.dialogue.lint import Fault, lint
+from cares.dialogue.examples import WorkedExample, draw_example, load_examples
+from cares.dialogue.lint import Fault, faults
 from cares.dialogue.params import DialoguesParams
-from cares.dialogue.plan import DATA, TurnPlan, load_moves, plan_turns
+from cares.dialogue.plan import Planner, TurnPlan
 from cares.dialogue.prompts import render
-from cares.dialogue.skeleton import SkeletonFault, WorkedExample, read_answer, realise, schema
+from cares.dialogue.realise import realise, trimmed
+from cares.dialogue.skeleton import Line, SkeletonFault, cut_texts, read_lines, schema
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.dialogue import Turn
 from cares.records.scene import Scene
+
+SHOWN_BEFORE = 4  # turns of the talk that a repair is shown
+MENDED_TOKENS = 200
 
 
 @dataclass(frozen=True)
@@ -29,21 +33,57 @@ class Draft:
     topic: str
     attempt: int
     candidate: int
-    plans: tuple[TurnPlan, ...]
-    example: WorkedExample
     request: ChatRequest
+    plans: tuple[TurnPlan, ...] = ()
+    example: WorkedExample | None = None
+    told: str = ""
+
+    @property
+    def key(self) -> int:
+        """What the draws of this candidate are keyed by, beside its scene."""
+        return self.attempt * 100 + self.candidate
 
 
 @dataclass(frozen=True)
 class Written:
-    """A candidate's turns, or the fault for which it was refused before any judging."""
+    """A candidate's turns, or the faults for which it is refused before any judging; `lines` if it can be repaired."""
 
     turns: tuple[Turn, ...]
     fault: Fault | None
+    faults: tuple[Fault, ...] = ()
+    lines: tuple[Line, ...] = ()
+
+
+class Writer(Protocol):
+    """What writes dialogues; see `SkeletonWriter` and `cares.dialogue.free.FreeWriter`."""
+
+    def draft(self, scene: Scene, topic: str, attempt: int, candidate: int) -> Draft:
+        """The request for one candidate; every draw is keyed by scene, attempt and candidate."""
+        ...
+
+    def read(self, draft: Draft, answer: ChatAnswer) -> Written:
+        """Read an answer and lint it; never raises for what a model wrote."""
+        ...
+
+
+class Repairer(Protocol):
+    """A writer that can write single turns again."""
+
+    def mend(self, draft: Draft, lines: Sequence[Line], turn: int, number: int) -> ChatRequest:
+        """The request for one turn of a dialogue; `number` counts what is asked for this turn of this draft."""
+        ...
+
+    def mended(self, draft: Draft, lines: Sequence[Line], turn: int, answer: ChatAnswer) -> Line | None:
+        """The turn that an answer holds; None when it is not what was asked for."""
+        ...
+
+    def reread(self, draft: Draft, lines: Sequence[Line]) -> Written:
+        """Lines, some of them written again, as turns, with all their faults."""
+        ...
 
 
 class SkeletonWriter:
-    """Writes dialogues turn by turn into a forced form; see `cares.dialogue.skeleton`.
+    """Writes dialogues into a forced form, and single turns again; see `cares.dialogue.skeleton`.
 
     Args:
         catalog: the label space.
@@ -54,70 +94,111 @@ class SkeletonWriter:
 
     def __init__(self, catalog: Catalog, params: DialoguesParams, seed: int, prompts: Path) -> None:
         self._catalog, self._params, self._seed, self._prompts = catalog, params, seed, prompts
-        self._moves = load_moves()
-
-    @cached_property
-    def _examples(self) -> tuple[WorkedExample, ...]:
-        path = DATA / "examples.yaml"
-        data = read_yaml(path)
-        if not isinstance(data, list):
-            raise CaresError(f"{path}: expected a list of worked examples")
-        return tuple(WorkedExample.parse(value, path, f"entry {number}") for number, value in enumerate(data, 1))
+        self._planner = Planner(catalog, seed)
+        self._examples = load_examples()
 
     def draft(self, scene: Scene, topic: str, attempt: int, candidate: int) -> Draft:
-        """The request for one candidate; every draw is keyed by scene, attempt and candidate."""
-        key = attempt * 100 + candidate
+        """See `Writer`."""
+        params, key = self._params, attempt * 100 + candidate
         draw = KeyedRandom(self._seed, "example", scene.scene_id, key)
-        sounds = {event.sound for event in scene.events}
-        example = draw.choice([e for e in self._examples if not sounds & set(e.sounds)] or list(self._examples))
-        plans = plan_turns(scene, self._catalog, self._moves, self._seed, key)
+        example = draw_example(self._examples, scene, draw)
+        names = self._planner.names(scene)
         relation = self._catalog.relations[scene.relation]
-        asked = render(
+        told = render(
             self._prompts / "dialogue_request.jinja",
             pair=relation.pair,
             manner=relation.manner,
             place=self._catalog.locations[scene.location].phrase,
             topic=topic,
+            names=list(names.values()),
         )
-        request = ChatRequest(
+        plans = self._planner.plan(scene, key)
+        request = self._request(
+            (example.request(self._prompts), example.answer, told),
+            derived_seed(self._seed, "dialogue", scene.scene_id, key),
+            params.max_tokens,
+            schema(plans, params),
+        )
+        return Draft(scene, topic, attempt, candidate, request, plans, example, told)
+
+    def _request(self, talk: tuple[str, ...], seed: int, max_tokens: int, form: Json) -> ChatRequest:
+        """A request: what is asked, or what a worked example was asked, what it answered, and what is asked."""
+        return ChatRequest(
             messages=(
                 ChatMessage(role="system", content=render(self._prompts / "dialogue_system.jinja")),
-                ChatMessage(role="user", content=example.request),
-                ChatMessage(role="assistant", content=example.answer),
-                ChatMessage(role="user", content=asked),
+                *(ChatMessage(role=("user", "assistant")[n % 2], content=text) for n, text in enumerate(talk)),
             ),
-            seed=derived_seed(self._seed, "dialogue", scene.scene_id, key),
-            max_tokens=self._params.max_tokens,
+            seed=seed,
+            max_tokens=max_tokens,
             temperature=self._params.temperature,
             top_p=1.0,
             min_p=self._params.min_p,
-            json_schema=schema(plans, self._catalog, self._params),
+            presence_penalty=self._params.presence_penalty,
+            frequency_penalty=self._params.frequency_penalty,
+            json_schema=form,
         )
-        return Draft(scene, topic, attempt, candidate, plans, example, request)
 
     def read(self, draft: Draft, answer: ChatAnswer) -> Written:
-        """Read an answer and lint it; never raises for what a model wrote."""
-        if answer.finish_reason == "error":
-            return Written((), Fault("request_failed", answer.error))
-        if answer.finish_reason == "length":
-            return Written((), Fault("too_long", f"{answer.completion_tokens} tokens"))
-        if not answer.text.strip():
-            return Written((), Fault("empty_answer", ""))
-        draw = KeyedRandom(self._seed, "break", draft.scene.scene_id, draft.attempt * 100 + draft.candidate)
+        """See `Writer`."""
+        if fault := answer_fault(answer):
+            return Written((), fault)
         try:
-            turns = realise(read_answer(answer.text, draft.plans, self._params), draft.plans, draft.scene, draw)
-        except SkeletonFault as fault:
-            return Written((), Fault(fault.reason, str(fault)))
-        return Written(tuple(turns), lint(turns, draft.scene, self._catalog, draft.example.lines))
+            lines = read_lines(answer.text, draft.plans, self._params)
+        except SkeletonFault as unread:
+            return Written((), Fault(unread.reason, str(unread)))
+        return self.reread(draft, lines)
+
+    def reread(self, draft: Draft, lines: Sequence[Line]) -> Written:
+        """See `Repairer`."""
+        assert draft.example is not None
+        cut = tuple(
+            Fault("cut_text", f"turn {number}: {end}", number)
+            for number, end in cut_texts(lines, draft.plans, self._params)
+        )
+        names = {plan.speaker: plan.name for plan in draft.plans}
+        kept = tuple(trimmed(lines, draft.plans, draft.scene, self._catalog, draft.example.lines))
+        draws = [
+            KeyedRandom(self._seed, "break", draft.scene.scene_id, draft.key * 100 + turn) for turn in range(len(kept))
+        ]
+        try:
+            turns = tuple(realise(kept, draft.plans, draft.scene, draws))
+        except SkeletonFault as unmade:
+            fault = Fault(unmade.reason, str(unmade), unmade.turn)
+            return Written((), fault, (*cut, fault), kept)
+        found = (*cut, *faults(turns, draft.scene, self._catalog, draft.example.lines, names))
+        return Written(turns, found[0] if found else None, found, kept)
+
+    def mend(self, draft: Draft, lines: Sequence[Line], turn: int, number: int) -> ChatRequest:
+        """See `Repairer`."""
+        return self._request(
+            (self._asked(draft.told, draft.plans, lines, turn),),
+            derived_seed(self._seed, "mend", draft.scene.scene_id, (draft.key * 100 + turn) * 100 + number),
+            MENDED_TOKENS,
+            schema(draft.plans, self._params, only=turn),
+        )
+
+    def _asked(self, told: str, plans: Sequence[TurnPlan], lines: Sequence[Line], turn: int) -> str:
+        first = max(0, turn - SHOWN_BEFORE)
+        talk = [f"{plan.name}: {' '.join(line.values())}" for plan, line in zip(plans, lines, strict=True)]
+        after = talk[turn + 1] if turn + 1 < len(talk) else ""
+        return render(self._prompts / "turn_request.jinja", told=told, talk=talk[first:turn], after=after)
+
+    def mended(self, draft: Draft, lines: Sequence[Line], turn: int, answer: ChatAnswer) -> Line | None:
+        """See `Repairer`."""
+        if answer_fault(answer):
+            return None
+        try:
+            return read_lines(answer.text, draft.plans, self._params, only=turn)[0]
+        except SkeletonFault:
+            return None
 
 
-def transcript(turns: Sequence[Turn], scene: Scene) -> list[dict[str, str]]:
-    """The turns as an evaluator reads them: words by speaker, and each sound by its id where it falls."""
-    entries: list[dict[str, str]] = []
-    for turn in turns:
-        for segment in turn.segments:
-            if segment.event is None:
-                entries.append({"speaker": turn.speaker, "text": segment.text})
-            else:
-                entries.append({"sound": scene.events[segment.event].sound})
-    return entries
+def answer_fault(answer: ChatAnswer) -> Fault | None:
+    """Why an answer cannot be read at all, whatever was asked."""
+    if answer.finish_reason == "error":
+        return Fault("request_failed", answer.error)
+    if answer.finish_reason == "length":
+        return Fault("too_long", f"{answer.completion_tokens} tokens")
+    if not answer.text.strip():
+        return Fault("empty_answer", "")
+    return None

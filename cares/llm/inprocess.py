@@ -153,6 +153,8 @@ class InProcessModel:
             temperature=request.temperature,
             top_p=request.top_p,
             min_p=request.min_p,
+            presence_penalty=request.presence_penalty,
+            frequency_penalty=request.frequency_penalty,
             seed=request.seed,
             max_tokens=request.max_tokens,
             structured_outputs=structured,

@@ -26,8 +26,9 @@ class ChatRequest(Record):
     """One request of a wave.
 
     `min_p` leaves out tokens less likely than this share of the likeliest; unlike `top_p` it needs no sorting of the
-    vocabulary, which on two cores took a sixth of the time. `json_schema` binds the answer to a JSON schema, `choices`
-    to one of the given texts; at most one of them is set.
+    vocabulary, which on two cores took a sixth of the time. The penalties lower the logit of a token that the answer
+    already holds: once, and by how often it does (OpenAI's chat API). `json_schema` binds the answer to a JSON schema,
+    `choices` to one of the given texts; at most one of them is set.
     """
 
     messages: Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
@@ -36,6 +37,8 @@ class ChatRequest(Record):
     temperature: Annotated[float, Field(ge=0, le=2)]
     top_p: Annotated[float, Field(gt=0, le=1)]
     min_p: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
     json_schema: dict[str, Any] | None = None
     choices: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cares.catalog.load import load_catalog
 from cares.dialogue.params import DialoguesParams
 from cares.dialogue.plan import TurnPlan
+from cares.dialogue.skeleton import GOES_ON, Line, write_lines
 from cares.llm.types import ChatAnswer, ChatRequest
 from cares.records.scene import Scene
 
@@ -17,11 +18,16 @@ PARAMS = DialoguesParams(
     waves=3,
     waves_per_topic=2,
     candidates=2,
+    repairs=1,
+    repair_turns=2,
+    repair_candidates=2,
+    repair_places=16,
     temperature=0.8,
     min_p=0.05,
+    presence_penalty=0.3,
+    frequency_penalty=0.1,
     says_chars=150,
     short_chars=110,
-    remark_chars=70,
     max_tokens=900,
 )
 REGISTERS = {
@@ -68,29 +74,26 @@ def scene(*events: tuple[str, str], number: int = 0, n_turns: int = 10) -> Scene
     )
 
 
-def good_answer(plans: Sequence[TurnPlan]) -> list[dict[str, str]]:
-    """An answer that a perfect writer could give to a plan."""
-    turns = []
+def good_lines(plans: Sequence[TurnPlan]) -> list[Line]:
+    """Lines that a perfect writer could give to a plan."""
+    lines = []
     for number, plan in enumerate(plans):
-        line = {"who": plan.who, "says": TEXTS[number % len(TEXTS)]}
-        if plan.sound is not None:
-            name = CATALOG.sounds[plan.sound].names[0]
-            if plan.kind == "verbal":
-                line |= {"remark": f"{plan.openers[0]} {name}.", "then": "As for the rent, call them on Monday."}
-            elif plan.kind == "pivot":
-                line["turns_to"] = f"{plan.openers[0]} {name}?"
-            else:
-                line["says"] = (f"It is the {name}, I am sure of it.", f"I never noticed the {name} before.")[
-                    number % 2
-                ]
-        turns.append(line)
-    return turns
+        line = {"says": TEXTS[number % len(TEXTS)]}
+        if plan.names:
+            line["says"] = f"{plan.openers[0]} {plan.names[0]} was never there before, I am sure."
+        elif plan.openers:
+            line["says"] = f"{plan.openers[0]}nothing that I have ever noticed here."
+        if plan.remarks:
+            line["remark"] = plan.remarks[0]
+        if plan.kind == "verbal":
+            line["then"] = "As for the rent, call them on Monday."
+        lines.append(line)
+    return lines
 
 
-def plan_from_schema(request: ChatRequest) -> list[dict[str, object]]:
-    """What a request's schema asks for: a list of the turns' fields."""
-    assert request.json_schema is not None
-    return [turn["properties"] for turn in request.json_schema["prefixItems"]]
+def good_answer(plans: Sequence[TurnPlan]) -> dict[str, str]:
+    """The same as an answer in the skeleton's form."""
+    return json.loads(write_lines(good_lines(plans), plans))
 
 
 class Scripted:
@@ -119,20 +122,19 @@ class Scripted:
         )
 
 
-def fill(request: ChatRequest) -> list[dict[str, str]]:
+def fill(request: ChatRequest) -> dict[str, str]:
     """A clean answer made from a request's schema alone, as a decoder would write one."""
-    turns = []
-    for number, fields in enumerate(plan_from_schema(request)):
-        line = {}
-        for name, rule in fields.items():
-            if name == "who":
-                line[name] = rule["const"]
-            elif name in ("remark", "turns_to"):
-                starts, names = re.match(r"\^\((.*?)\) \((.*?)\)\(", rule["pattern"]).groups()
-                line[name] = f"{starts.split('|')[0]} {names.split('|')[0]}."
-            elif name == "then":
-                line[name] = "As for the rent, call them on Monday."
-            else:
-                line[name] = TEXTS[number % len(TEXTS)]
-        turns.append(line)
-    return turns
+    assert request.json_schema is not None
+    return {key: _text(key, form) for key, form in request.json_schema["properties"].items()}
+
+
+def _text(key: str, form: dict) -> str:
+    if "enum" in form:
+        return form["enum"][0]
+    number = int(key.split()[0]) - 1
+    if led := re.match(r"\^\((.*?)\) \((.*?)\)", form["pattern"]):
+        openers, names = (group.split("|")[0] for group in led.groups())
+        return f"{openers} {names} was never there before, I am sure."
+    if led := re.match(r"\^\(([^\[].*?)\)", form["pattern"]):
+        return f"{led.group(1).split('|')[0]}nothing that I have ever noticed here."
+    return "As for the rent, call them on Monday." if key.endswith(GOES_ON) else TEXTS[number % len(TEXTS)]

@@ -93,6 +93,90 @@ def test_one_bad_answer_fails_alone(answer, reason):
     assert [(a.scene_id, a.reason) for a in bad] == [(SCENES[2].scene_id, reason)]
 
 
+def written_waves(model):
+    """The waves that ask for whole dialogues."""
+    return [wave for wave in model.waves if len(wave[0].json_schema["required"]) > 2]
+
+
+def repeating(request):
+    """A clean answer whose fourth turn says again what the first did; a repair is clean."""
+    answer = fill(request)
+    if len(answer) > 2:
+        keys = list(answer)
+        answer[keys[3]] = answer[keys[0]]
+    return answer
+
+
+def test_one_faulty_turn_is_written_again_and_the_rest_stays():
+    outcome, model = run(lambda wave, place, request: repeating(request))
+    assert len(outcome.accepted) == 6 and outcome.refused == ()
+    written, mended = ([a for a in outcome.attempts if bool(a.repaired_turns) is kind] for kind in (False, True))
+    assert {a.reason for a in written} == {"repeated_line"}
+    assert {(a.reason, a.repaired_turns) for a in mended} == {("accepted", (3,))}
+    assert all(next(iter(request.json_schema["properties"])).startswith("4 ") for request in model.waves[1])
+    assert len(model.waves[1]) == 4 * 2, "two candidates for each of the four scenes of the group"
+    assert len({request.seed for wave in model.waves for request in wave}) == sum(map(len, model.waves))
+    assert {a.completion_tokens for a in mended} == {20}, "all candidates are counted"
+
+
+def test_the_repaired_dialogue_is_judged_as_a_whole():
+    outcome, _ = run(lambda wave, place, request: repeating(request), FixedJudge(similarity=0.1))
+    assert outcome.accepted == ()
+    assert {a.reason for a in outcome.attempts if a.repaired_turns} == {"topic_not_recovered"}
+
+
+def test_a_label_that_is_not_recovered_blames_the_turn_of_its_sound():
+    _, model = run(lambda wave, place, request: fill(request), FixedJudge(label="ambient"))
+    slot = SCENES[0].events[0].slot
+    assert all(next(iter(request.json_schema["properties"])).startswith(f"{slot + 1} ") for request in model.waves[1])
+
+
+def test_without_a_turn_to_blame_or_with_too_many_nothing_is_repaired():
+    def all_alike(wave, place, request):
+        answer = fill(request)
+        return {
+            key: answer[next(iter(answer))] if "enum" not in rule else rule["enum"][0]
+            for key, rule in request.json_schema["properties"].items()
+        }
+
+    for answer in (all_alike, lambda *_: "no json"):
+        _, model = run(answer)
+        assert len(written_waves(model)) == len(model.waves)
+
+
+def test_a_repair_of_which_nothing_can_be_used_is_an_attempt_with_a_reason():
+    def answer(wave, place, request):
+        return "no json" if len(request.json_schema["required"]) == 1 else repeating(request)
+
+    outcome, _ = run(answer)
+    assert {a.reason for a in outcome.attempts if a.repaired_turns} == {"no_repair"}
+
+
+class UnsureJudge(FixedJudge):
+    """Is the surer of a dialogue the longer its second turn is."""
+
+    def judge_many(self, transcripts):
+        """The fixed label, with a probability by length."""
+        verdicts = super().judge_many(transcripts)
+        return [
+            [verdict.model_copy(update={"scores": {self.label: len(str(pieces)) / 1e5}}) for verdict in found]
+            for pieces, found in zip(transcripts, verdicts, strict=True)
+        ]
+
+
+def test_of_several_good_candidates_the_surest_counts():
+    def answer(wave, place, request):
+        filled = fill(request)
+        keys = list(filled)
+        return filled | (
+            {keys[0]: "This one is by far the longest of all the lines that were offered."} if place == 3 else {}
+        )
+
+    outcome, _ = run(answer, UnsureJudge(), scenes=SCENES[:2], topics=TOPICS)
+    assert outcome.accepted[1].turns[0].segments[0].text.startswith("This one is by far")
+    assert not outcome.accepted[0].turns[0].segments[0].text.startswith("This one")
+
+
 def test_a_further_scene_touches_only_its_own_group():
     _, small = run(lambda wave, place, request: fill(request), scenes=SCENES[:5], topics=TOPICS)
     _, large = run(lambda wave, place, request: fill(request))

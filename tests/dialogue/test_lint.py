@@ -1,27 +1,30 @@
 """Each check of the lint fires on its fault, by name, and a clean dialogue passes."""
 
-import json
-
 import pytest
-from dialogue_world import CATALOG, PARAMS, good_answer, scene
+from dialogue_world import CATALOG, good_lines, scene
 
 from cares.core.rng import KeyedRandom
-from cares.dialogue.lint import lint, pronounceable
-from cares.dialogue.plan import load_moves, plan_turns
-from cares.dialogue.skeleton import read_answer, realise
+from cares.dialogue.lint import faults, pronounceable
+from cares.dialogue.plan import Planner
+from cares.dialogue.realise import realise
 
 SCENE = scene(("doorbell_chime", "verbal"), ("kettle_whistle", "behavioral"), ("vacuum_cleaner", "ambient"), n_turns=10)
 EXAMPLE = ["Saturday's empty on the plan, and guess whose name they'll put there."]
 
 
+NAMES = {"A": "Rita", "B": "Carl"}
+
+
 def reason(change, which=SCENE):
-    """The lint's reason for a good answer after `change` (a dict turn -> fields), or None."""
-    plans = plan_turns(which, CATALOG, load_moves(), 1, 0)
-    answer = good_answer(plans)
+    """The first fault of good lines after `change` (a dict turn -> fields), or None."""
+    plans = Planner(CATALOG, 1).plan(which, 0)
+    lines = good_lines(plans)
     for turn, fields in change.items():
-        answer[turn] |= fields
-    turns = realise(read_answer(json.dumps(answer), plans, PARAMS), plans, which, KeyedRandom(1, "t"))
-    fault = lint(turns, which, CATALOG, EXAMPLE)
+        lines[turn] |= fields
+    turns = realise(lines, plans, which, [KeyedRandom(1, "t", turn) for turn in range(len(plans))])
+    fault = next(faults(turns, which, CATALOG, EXAMPLE, NAMES), None)
+    if fault and change:
+        assert fault.turn in change, "the turn to blame is the one that was changed"
     return fault.reason if fault else None
 
 
@@ -35,6 +38,9 @@ def test_a_clean_dialogue_passes():
         (0, "Yes.", "length_of_turn"),
         (0, "Please ask [NAME] about the letter, would you.", "placeholder"),
         (0, "A suggests that they write a letter to the owner.", "narration"),
+        (0, "A goes back to the house and thinks about it.", "narration"),
+        (0, "Carl, takes the other half of the letter.", "narration"),
+        (0, "Rita has to write to the owner again.", "narration"),
         (0, "Could you please provide the letter of the owner?", "assistant_phrase"),
         (0, "Is there anything else I can do for you today?", "assistant_phrase"),
         (0, "You have a bad connection, say that again, please.", "phone_call"),
@@ -43,6 +49,8 @@ def test_a_clean_dialogue_passes():
         (0, "We could do that when we are there, but not s.", "cut_text"),
         (0, "Well well well, that is what you always say to me.", "stutter"),
         (3, "The rent goes up again in March, and nobody told us why.", "repeated_line"),
+        (3, "I heard that nobody told us why before, did you?", None),
+        (3, "I heard the rent goes up again in March, did you?", "repeated_phrase"),
         (3, "Guess whose name they'll put there this time, Paul.", "copies_example"),
         (3, "I am boiling the kettle for us in a minute.", "unwanted_reference"),
         (9, "Vacuuming can wait until tomorrow, I would say.", "unwanted_reference"),
@@ -54,6 +62,19 @@ def test_each_fault_is_named(turn, text, named):
     if not text.endswith((".", "?")):
         text += "."
     assert reason({turn: {"says": text}}) == named
+
+
+def test_a_name_of_the_example_is_no_name_for_a_dialogue():
+    assert reason({0: {"says": "We should ask Teresa about the letter."}}) is None
+    EXAMPLE.append("Not mine, ask Teresa.")
+    try:
+        assert reason({0: {"says": "We should ask Teresa about the letter."}}) == "copies_example"
+    finally:
+        EXAMPLE.pop()
+
+
+def test_a_speaker_may_be_called_by_name():
+    assert reason({0: {"says": "Carl, is that the letter from the owner?"}}) is None
 
 
 def test_a_possessive_ending_is_no_cut_text():
