@@ -179,23 +179,30 @@ def compare(folder: Path, seconds: int, runs: int, python: Path, core: int) -> N
     """scaper and CARES in turns on the same clips and the same core."""
     ours = our_worker(folder, seconds, "numpy", core)
     theirs = Worker([str(python), str(ROOT / "benchmarks" / "mix_scaper_worker.py"), str(folder)], core)
-    found: dict[str, list[list[float]]] = {"ours": [], "theirs": []}
+    found: dict[str, list[list[float]]] = {"mix": [], "both": [], "theirs": []}
     for run in range(runs + 1):
         told = json.loads(ours.once())
         both = [a + b for a, b in zip(told["decide"], told["mix"], strict=True)]
         other = [float(value) for value in theirs.once().split()]
         if run:
-            found["ours"].append(both)
+            found["mix"].append(told["mix"])
+            found["both"].append(both)
             found["theirs"].append(other)
     ours.close()
     theirs.close()
-    line("CARES: decide and mix, wet", seconds, *map(list, zip(*found["ours"], strict=True)))
-    line(f"scaper ({theirs.greeting}), dry", seconds, *map(list, zip(*found["theirs"], strict=True)))
-    ratios = [[t / o for t, o in zip(b, a, strict=True)] for a, b in zip(found["ours"], found["theirs"], strict=True)]
-    wall, processor = (statistics.median(column) for column in zip(*ratios, strict=True))
+    line("CARES: mix, wet", seconds, *map(list, zip(*found["mix"], strict=True)))
+    line("CARES: decide and mix, wet", seconds, *map(list, zip(*found["both"], strict=True)))
+    line("scaper, dry", seconds, *map(list, zip(*found["theirs"], strict=True)))
     print(
-        f"CARES is {wall:.1f} times as fast by the clock, {processor:.1f} times by processor time (medians of {runs})"
+        f"scaper is {theirs.greeting.removeprefix('ready ')}; its render measures each clip's loudness, scales and sums"
     )
+    for name, what in (("mix", "mix"), ("both", "decide and mix")):
+        pairs = zip(found[name], found["theirs"], strict=True)
+        ratios = [[other / one for one, other in zip(*pair, strict=True)] for pair in pairs]
+        wall, processor = (statistics.median(column) for column in zip(*ratios, strict=True))
+        print(
+            f"{what}: {wall:.1f} times as fast as scaper by the clock, {processor:.1f} by processor time ({runs} runs)"
+        )
 
 
 if __name__ == "__main__":

@@ -106,3 +106,34 @@ def test_device_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             make_backend("torch-cuda")
     with pytest.raises(CaresError, match="numpy or torch"):
         make_backend("jax")
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(10, 15), st.sampled_from(["noise", "loudest", "tone", "square"]))
+def test_measured_error_is_far_below_the_bound(seed: int, exponent: int, kind: str) -> None:
+    """The bound holds for the loudest input there is, and is not tight: a hundred times above what is measured."""
+    rng = np.random.default_rng(seed)
+    time = np.arange(60_000)
+    signal = {
+        "noise": rng.integers(-32768, 32768, len(time)),
+        "loudest": np.full(len(time), -32768),
+        "tone": np.round(32767 * np.sin(time * rng.uniform(0.001, 3))).astype(np.int64),
+        "square": np.where(time % 64 < 32, 32767, -32768),
+    }[kind]
+    taps = rng.integers(-(2**15), 2**15, 5_000)
+    backend = Measuring()
+    plan = plan_blocks(signal, taps, backend, 1 << exponent)
+    assert np.array_equal(convolve(signal, taps, backend, 1 << exponent), fftless(signal, taps))
+    assert 0 <= backend.largest < plan.bound / 100 < MAX_ERROR
+
+
+class Measuring(NumpyBackend):
+    """Remembers the largest distance to an integer."""
+
+    def __init__(self) -> None:
+        self.largest = 0.0
+
+    def inverse(self, spectra: Any, size: int) -> tuple[Any, float]:
+        whole, distance = super().inverse(spectra, size)
+        self.largest = max(self.largest, distance)
+        return whole, distance

@@ -16,8 +16,13 @@ import pytest
 import yaml
 from mix_world import MIX, SEED, TIMELINE, World, make_world
 
+from cares.core.errors import InputError
 from cares.core.pcm import read_samples
 from cares.core.record import read_records, write_records
+from cares.mix.scenes import batch_size, join_timelines, mix_scenes
+from cares.records.dialogue import Dialogue
+from cares.records.scene import Scene
+from cares.records.speech import SceneSpeech
 from cares.records.timeline import MixedScene, Timeline
 
 REPO = Path(__file__).parents[2]
@@ -115,6 +120,27 @@ def test_workers_and_the_store_change_nothing(project: Path) -> None:
     assert run(project, "timeline", 2).returncode == 0
     assert run(project, "mix", 2).returncode == 0
     assert sums(project / "data/scenes") | {"timelines": (project / "data/timelines.jsonl").read_text()} == before
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch-cpu"])
+def test_batches_and_backends_write_the_same_files(project: Path, tmp_path: Path, backend: str) -> None:
+    items = join_timelines(
+        read_records(Timeline, project / "data/timelines.jsonl"),
+        read_records(Scene, project / "data/allocation/scenes.jsonl"),
+        read_records(Dialogue, project / "data/dialogues/accepted.jsonl"),
+        read_records(SceneSpeech, project / "data/speech/speech.jsonl"),
+    )
+    mix_scenes(items, tmp_path, project, backend, batch=2)
+    assert sums(tmp_path) == sums(project / "data/scenes")
+
+
+def test_batch_size_follows_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (batch_size("numpy"), batch_size("torch-cpu"), batch_size("torch-cuda")) == (1, 1, 8)
+    monkeypatch.setenv("CARES_MIX_BATCH", "3")
+    assert (batch_size("numpy"), batch_size("torch-cuda")) == (1, 3)
+    monkeypatch.setenv("CARES_MIX_BATCH", "0")
+    with pytest.raises(InputError, match="CARES_MIX_BATCH"):
+        batch_size("torch-cuda")
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGKILL])
