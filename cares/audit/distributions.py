@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from cares.audit.features import FEATURES, Example
-from cares.core.atomic import write_bytes
 from cares.core.canonical import Json
 from cares.records.scene import REACTIONS
 
@@ -42,15 +38,3 @@ def distributions(examples: Sequence[Example]) -> Json:
                 counts[label] = [int(n) for n in np.histogram(np.clip(here, low, high), edges)[0]]
         found[name] = {"edges": [round(float(edge), 4) for edge in edges], "counts": counts}
     return found
-
-
-def write_distributions(path: Path, found: Json) -> None:
-    """The same as a table, a row a bin: feature, label, low, high, events; atomically."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["feature", "label", "low", "high", "events"])
-    for name, table in found.items():
-        for label, counts in table["counts"].items():
-            for low, high, count in zip(table["edges"], table["edges"][1:], counts, strict=False):
-                writer.writerow([name, label, low, high, count])
-    write_bytes(path, stream.getvalue().encode("utf-8"))

@@ -20,6 +20,7 @@ VIEWS = {
     "from_sound_identity": "which sound it is",
     "from_transcript": "the words of its turn and the next",
 }
+_SCORE = ("balanced_accuracy", "ci95", "contrary_balanced_accuracy", "contrary_ci95", "n_events", "note")
 _SHOWN = 5
 
 
@@ -56,6 +57,20 @@ def audit(examples: Sequence[Example], params: AuditParams, seed: int, rare: Col
     return result
 
 
+def compact(result: Json) -> Json:
+    """The scores without what each measurement tells, for a metrics file: that is a table of its own."""
+    views = {name: _score_alone(result[name]) for name in VIEWS if name in result}
+    kept = {name: value for name, value in result.items() if name != "features" and name not in views}
+    given_away = [row["name"] for row in result["features"] if row["gives_away"]]
+    return {**kept, "given_away_by": given_away, **views}
+
+
+def feature_rows(result: Json) -> list[Json]:
+    """What each measurement tells, with the group that it belongs to: "sound", "talk" or "scene"."""
+    groups = {"sound": result["features"]} | {name: result[f"from_{name}"]["features"] for name in ("talk", "scene")}
+    return [{"group": group, **row} for group, rows in groups.items() for row in rows]
+
+
 def lines(result: Json) -> list[str]:
     """The audit for a person to read: a line a score, then the measurements that tell most."""
     shown = [_line("the sound, its gap and the levels around it", result)]
@@ -76,6 +91,10 @@ def _measured(examples: Sequence[Example], names: Sequence[str], params: AuditPa
     held = hold_out(examples, view, params, seed)
     figures = [] if held is None else feature_figures(names, view.values, held, seed)
     return {**describe(examples, held, params, seed), "features": figures}
+
+
+def _score_alone(view: Json) -> Json:
+    return {name: value for name, value in view.items() if name in _SCORE}
 
 
 def _identity(examples: Sequence[Example], params: AuditParams, seed: int) -> Json:

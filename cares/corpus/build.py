@@ -54,8 +54,8 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class _Work:
-    """What all scenes share."""
+class CorpusWork:
+    """What all scenes share; takes, responses and, for a moment, speech lie below `root`."""
 
     root: Path
     bank: Bank
@@ -69,7 +69,7 @@ class _Work:
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class SceneOutcome:
     """One scene: its events, or why it could not be put together."""
 
     examples: list[Example]
@@ -81,7 +81,7 @@ class _Outcome:
 class _Worker:
     """What a worker process holds between scenes."""
 
-    work: _Work
+    work: CorpusWork
     voices: Mapping[Gender, Sequence[Voice]]
     backend: Backend
 
@@ -112,10 +112,9 @@ def build_corpus(scenes: int, params: Params, lengths: Lengths, workers: int | N
         takes = build_bank(source, catalog, sounds, root / FOLDER, ItemStore("sounds"), workers)
         built = build_rooms(list(catalog.locations.values()), params.section("rooms", RoomsParams), seed)
         write_rooms(built, root / ROOMS_FOLDER)
-        (root / SPEECH_FOLDER).mkdir(parents=True)
         rooms = tuple(read_records(Room, root / ROOMS_FOLDER / ROOMS))
         allocation = allocate(allocation_params, seed, catalog, available_sounds(takes))
-        work = _Work(
+        work = CorpusWork(
             root=root,
             bank=Bank(tuple(takes), rooms, rare),
             lengths=lengths,
@@ -126,13 +125,17 @@ def build_corpus(scenes: int, params: Params, lengths: Lengths, workers: int | N
             seed=seed,
             backend=backend_from_environment(),
         )
-        outcomes = map_items(
-            _outcome, allocation.scenes, desc="corpus", workers=workers, setup=_set_up, setup_args=(work,)
-        )
+        outcomes = measure_scenes(allocation.scenes, work, workers)
     examples = [example for outcome in outcomes for example in outcome.examples]
     if not any(not outcome.reason for outcome in outcomes):
         raise CaresError(f"no scene could be put together: {outcomes[0].reason}")
     return Corpus(examples, rare, _facts(outcomes))
+
+
+def measure_scenes(scenes: Sequence[Scene], work: CorpusWork, workers: int | None = None) -> list[SceneOutcome]:
+    """What became of each scene, in order; the same for any number of workers."""
+    (work.root / SPEECH_FOLDER).mkdir(parents=True, exist_ok=True)
+    return map_items(_outcome, scenes, desc="corpus", workers=workers, setup=_set_up, setup_args=(work,))
 
 
 def corpus_params(params: Params, scenes: int) -> Json:
@@ -149,11 +152,11 @@ def corpus_params(params: Params, scenes: int) -> Json:
     return {"seed": params.seed, **values}
 
 
-def _set_up(work: _Work) -> None:
+def _set_up(work: CorpusWork) -> None:
     _Worker.work, _Worker.voices, _Worker.backend = work, make_voices(work.seed), make_backend(work.backend)
 
 
-def _outcome(scene: Scene) -> _Outcome:
+def _outcome(scene: Scene) -> SceneOutcome:
     work, backend = _Worker.work, _Worker.backend
     talk = make_talk(scene, work.lengths, _Worker.voices, work.speech, work.seed)
     inputs = SceneInputs(scene, talk.dialogue, talk.speech, talk.alignment)
@@ -165,13 +168,13 @@ def _outcome(scene: Scene) -> _Outcome:
         timeline = decided.timeline
         samples = render(scene.scene_id, [timeline], work.root, backend)
     except PlacingError as error:
-        return _Outcome([], 0, 0, str(error))
+        return SceneOutcome([], 0, 0, str(error))
     finally:
         spoken.unlink()
-    return _Outcome(measure(timeline, samples, work.context_ms, with_text=False), len(samples), decided.decoys, "")
+    return SceneOutcome(measure(timeline, samples, work.context_ms, with_text=False), len(samples), decided.decoys, "")
 
 
-def _facts(outcomes: Sequence[_Outcome]) -> Json:
+def _facts(outcomes: Sequence[SceneOutcome]) -> Json:
     mixed = [outcome for outcome in outcomes if not outcome.reason]
     seconds = [outcome.n_samples / SAMPLE_RATE for outcome in mixed]
     return {
