@@ -68,7 +68,7 @@ def test_a_question_for_the_lost_thread_is_no_remark():
 
 
 def test_a_remark_that_the_topic_joins_on_to():
-    joined = seen(("A", "The roof leaks."), "dog_bark", ("A", "That dog barks again. And it is new."), ("B", "Call him."))
+    joined = seen(("A", "The roof leaks."), "dog_bark", ("A", "Those dogs bark again. And it is old."), ("B", "No."))
     stays = seen(("A", "The roof leaks."), "dog_bark", ("A", "That dog barks again. Whose is it?"), ("B", "Call him."))
     assert joined["rest_joins_on"] == 1 and stays["rest_joins_on"] == 0
 

@@ -5,9 +5,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import typer
 from hashed_encoder import HashedEncoder
+from typer.testing import CliRunner
 
 from cares.catalog.load import load_catalog
+from cares.commands import probes as command
 from cares.core.errors import InputError
 from cares.core.paths import repo_root
 from cares.dialogue.marked import Heard, Said, spoken_turns
@@ -173,6 +176,18 @@ def test_the_check_names_each_fault_with_its_ids():
     assert ("missing", "dev has no break_restart") in kinds
     twice = [PAIRS[0], PAIRS[0].model_copy(update={"id": "t999"}), PAIRS[1].model_copy(update={"other": PAIRS[1].one})]
     assert [f.ids for f in repeated_topics(twice)] == [(PAIRS[1].id,), (PAIRS[0].id, "t999")]
+
+
+def test_the_command_exits_with_the_ids_of_what_it_found(monkeypatch):
+    app = typer.Typer()
+    command.register(app)
+    app.command("other")(lambda: None)
+    good = CliRunner().invoke(app, ["probes", "check", "--words-only"])
+    assert good.exit_code == 0 and "590 probes and 180 pairs of topics read, 0 faults found" in good.output
+    double = changed(ALL[0], id="p999", split="test", topic="another topic altogether")
+    monkeypatch.setattr("cares.dialogue.probes.load_probes", lambda: [*ALL, double])
+    bad = CliRunner().invoke(app, ["probes", "check", "--words-only"])
+    assert bad.exit_code == 1 and f"near_duplicate: {ALL[0].id} and p999" in bad.output
 
 
 def test_situations_are_compared_by_meaning_too():
