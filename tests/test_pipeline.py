@@ -225,19 +225,25 @@ def test_ctrl_c_in_a_stage_leaves_its_outs_as_they_were(built, tmp_path, stage):
     assert run(["dvc", "status", "-q"], built).returncode == 0
 
 
-def test_a_killed_stage_goes_on_and_ends_with_the_same_bytes(built, tmp_path):
-    before = {path.name: path.read_bytes() for path in (built / "data/speech").iterdir()}
+@pytest.mark.parametrize(("stage", "items"), [("speech", 6), ("dialogues", 1), ("dialogues", 2)])
+def test_a_killed_stage_goes_on_and_ends_with_the_same_bytes(built, tmp_path, stage, items):
+    out = built / "data" / stage
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
     env = {**os.environ, "CARES_STORE": str(tmp_path), "CARES_WORKERS": "2", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "stages.speech"]
+    command = [sys.executable, "-m", f"stages.{stage}"]
     process = subprocess.Popen(command, cwd=built, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _wait_until(lambda: sum(path.is_file() for path in tmp_path.rglob("*")) >= 6, 120)
+    _wait_until(lambda: process.poll() is not None or _kept(tmp_path) >= items, 300)
     process.kill()
     process.wait()
     kept = {path for path in tmp_path.rglob("*") if path.is_file()}
     run(command, built, CARES_STORE=str(tmp_path))
-    assert {path.name: path.read_bytes() for path in (built / "data/speech").iterdir()} == before
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert kept - {p for p in kept if p.name.endswith(".part")} <= {p for p in tmp_path.rglob("*") if p.is_file()}
     assert run(["git", "status", "--porcelain"], built).stdout == ""
+
+
+def _kept(store: Path) -> int:
+    return sum(path.is_file() and not path.name.endswith(".part") for path in store.rglob("*"))
 
 
 def test_pulled_data_are_the_same_without_any_model(built, tmp_path):
