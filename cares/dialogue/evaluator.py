@@ -11,11 +11,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from cares.catalog.load import load_catalog
-from cares.core.canonical import read_json
+from cares.core.canonical import digest, read_json
 from cares.core.errors import CaresError, InputError
+from cares.core.store import ItemStore, item_key, source_digest
 from cares.dialogue.both import BothEvaluator
 from cares.dialogue.calibration import train_classifier
 from cares.dialogue.calibration_record import Calibration
+from cares.dialogue.classifier import LinearModel
 from cares.dialogue.classifier_judge import ClassifierEvaluator, FeatureReader
 from cares.dialogue.cues import load_cues
 from cares.dialogue.encoder import SentenceEncoder
@@ -77,19 +79,30 @@ def calibrated_classifier(calibration: Calibration, path: Path, encoder: Encoder
 
 
 def ready_classifier(path: Path, encoder_id: str, regularisation: float) -> ClassifierEvaluator:
-    """The calibrated classifier or, where the stage `calibrate` has not run yet, one that is trained here and now.
+    """The calibrated classifier or, where the stage `calibrate` has not run yet, one that is trained here and kept.
 
     Both are the same model if encoder and regularisation are those of the calibration; only the calibration says how
     good it is.
     """
-    encoder = SentenceEncoder(encoder_id)
+    encoder, catalog = SentenceEncoder(encoder_id), load_catalog()
     if path.is_file():
         calibration = read_calibration(path)
         if calibration.encoder == encoder_id:
             return calibrated_classifier(calibration, path, encoder)
-    print(f"no {path.name} yet: training on the probes (dvc repro calibrate keeps and measures it)", file=sys.stderr)
-    catalog = load_catalog()
-    model = train_classifier(load_probes(), encoder, catalog, regularisation)
+    probes = load_probes()
+    store = ItemStore("classifier")
+    key = item_key(
+        probes=digest([probe.to_json() for probe in probes]),
+        encoder=model_digest(encoder_id),
+        regularisation=regularisation,
+        code=source_digest("cares.dialogue", "cares.catalog"),
+    )
+    if (kept := store.get(key)) is None:
+        print(
+            f"no {path.name} yet: training on the probes, once (dvc repro calibrate measures it too)", file=sys.stderr
+        )
+        kept = store.put(key, train_classifier(probes, encoder, catalog, regularisation).to_json())
+    model = LinearModel.parse(kept.value, store.path(key))
     return ClassifierEvaluator(model, encoder, catalog, f"classifier/{encoder_id}", topic_threshold=0.0)
 
 

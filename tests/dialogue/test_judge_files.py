@@ -143,6 +143,8 @@ def clone(tmp_path, monkeypatch):
     monkeypatch.chdir(root)
     monkeypatch.setattr("cares.dialogue.evaluator.SentenceEncoder", lambda model_id: HashedEncoder())
     monkeypatch.setattr("cares.dialogue.encoder.SentenceEncoder", lambda model_id: HashedEncoder())
+    monkeypatch.setattr("cares.dialogue.evaluator.model_digest", lambda model_id: "0" * 64)
+    monkeypatch.setenv("CARES_STORE", str(tmp_path / "store"))
     return root
 
 
@@ -164,7 +166,8 @@ def test_a_fresh_clone_can_judge_with_a_classifier_trained_on_the_spot(clone, gi
     assert answers[2]["reactions"] == []
     assert all(set(one["scores"]) == {"pivot", "verbal", "behavioral", "ambient"} for one in answers[1]["reactions"])
     first = out.read_bytes()
-    run(path, "--out", out)
+    assert "training" in result.stderr
+    assert "training" not in run(path, "--out", out).stderr, "the trained model is kept"
     assert out.read_bytes() == first
 
 
