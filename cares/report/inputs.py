@@ -17,6 +17,7 @@ from cares.records.item import Item
 from cares.records.scene import Scene
 from cares.records.speech import SceneSpeech
 from cares.records.timeline import MixedScene, PlacedGap, Timeline
+from cares.report.audit_inputs import AuditFigures, read_audit
 
 R = TypeVar("R", bound=Record)
 REPEATS = "metrics/plots/repeated_phrases.csv"
@@ -40,6 +41,7 @@ class Inputs:
     metrics: dict[str, Json]
     bench: dict[str, Json]
     models: Json
+    audit: AuditFigures = field(default_factory=AuditFigures)
     missing: list[str] = field(default_factory=list)
 
 
@@ -84,6 +86,7 @@ def read_inputs(root: Path) -> Inputs:
         metrics={path.stem: read_json(path) for path in folder("metrics", ".json")},
         bench={path.stem: read_json(path) for path in folder("metrics/bench", ".json")},
         models=value("data/models.json"),
+        audit=read_audit(root, missing),
         missing=missing,
     )
 

@@ -18,6 +18,7 @@ from cares.core.pcm import SAMPLE_RATE
 from cares.records.scene import REACTIONS
 from cares.records.timeline import MixedScene
 from cares.report import tables
+from cares.report.audit_page import audit_page
 from cares.report.evaluator import evaluator_note
 from cares.report.inputs import Inputs
 from cares.report.pages import PageMaker, Tools
@@ -25,7 +26,7 @@ from cares.report.picture import LEFT, WIDTH, timeline_picture
 from cares.report.script import clock, decibels, duration, script
 from cares.report.words import words_page
 
-PAGES: tuple[PageMaker, ...] = (words_page,)
+PAGES: tuple[PageMaker, ...] = (words_page, audit_page)
 
 METRIC_TITLES = {
     "allocation": "Allocation",
