@@ -1,5 +1,6 @@
 """Stage `dialogues`: write, check, judge, and write again, until a scene has its dialogue or no attempt is left."""
 
+from contextlib import closing
 from pathlib import Path
 
 from cares.catalog.load import load_catalog
@@ -20,6 +21,7 @@ from cares.records.dialogue import Topic
 from cares.records.scene import Scene
 
 OUT = Path("data/dialogues")
+PROMPTS = Path("prompts")
 
 
 def main() -> None:
@@ -29,9 +31,11 @@ def main() -> None:
     models = params.section("models", ModelsParams)
     scenes = read_records(Scene, Path("data/allocation/scenes.jsonl"))
     topics = read_records(Topic, Path("data/topics.jsonl"))
-    judge = load_evaluator(Path("data/calibration.json"))
-    writer = make_writer(load_catalog(), section, params.seed, Path("prompts"))
-    with StoredWaves(models.writer, params.section("llm", LlmParams)) as waves:
+    writer, llm = make_writer(load_catalog(), section, params.seed, PROMPTS), params.section("llm", LlmParams)
+    with (
+        closing(load_evaluator(Path("data/calibration.json"), llm, PROMPTS)) as judge,
+        StoredWaves(models.writer, llm) as waves,
+    ):
         model = TimedWaves(waves)
         outcome = accept_dialogues(scenes, topics, writer, model, judge, section)
     with replace_folder(OUT) as folder:

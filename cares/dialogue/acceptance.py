@@ -75,8 +75,8 @@ class Opinion:
 
     @property
     def confidence(self) -> float:
-        """The least probability that the evaluator gave to one of its labels; 1 without sounds."""
-        return min((max(verdict.scores.values(), default=1.0) for verdict in self.verdicts), default=1.0)
+        """The least score that the evaluator gave to one of its labels, from 0 to 1; 1 where it gives none."""
+        return min((verdict.scores.get(verdict.label or "", 1.0) for verdict in self.verdicts), default=1.0)
 
 
 def accept_dialogues(
@@ -297,9 +297,11 @@ def _verdict_fault(
     slots = {s.event: number for number, turn in enumerate(turns) for s in turn.segments if s.event is not None}
     for index, event in enumerate(draft.scene.events):
         verdict = found.get(index)
-        label = verdict.label if verdict else None
-        if label != event.reaction:
-            detail = f"event {index} ({event.sound}): {event.reaction} read as {label}"
+        if verdict is None or verdict.label is None:
+            why = verdict.detail if verdict else "no verdict"
+            return Fault("no_verdict", f"event {index} ({event.sound}): {why}", slots.get(index))
+        if verdict.label != event.reaction:
+            detail = f"event {index} ({event.sound}): {event.reaction} read as {verdict.label}"
             return Fault("label_not_recovered", detail, slots.get(index))
     if similarity < threshold:
         return Fault("topic_not_recovered", f"similarity {similarity:.3f}, threshold {threshold:.3f}")

@@ -69,7 +69,11 @@ def test_a_refused_scene_is_written_again_with_other_seeds_and_then_another_topi
 
 @pytest.mark.parametrize(
     ("judge", "reason"),
-    [(FixedJudge(label="ambient"), "label_not_recovered"), (FixedJudge(similarity=0.49), "topic_not_recovered")],
+    [
+        (FixedJudge(label="ambient"), "label_not_recovered"),
+        (FixedJudge(label=None), "no_verdict"),
+        (FixedJudge(similarity=0.49), "topic_not_recovered"),
+    ],
 )
 def test_the_judge_can_refuse(judge, reason):
     outcome, _ = run(lambda wave, place, request: fill(request), judge)
