@@ -29,9 +29,9 @@ sys.path.insert(0, str(ROOT))
 SINGLE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
-def work(folder: Path, seconds: int, backend_name: str) -> None:
-    """A worker: writes the scene, then for each line on stdin does it once and prints times as JSON."""
-    from benchmarks.mix_scene import PARAMS, timeline_of, write_scene
+def work(folder: Path, backend_name: str) -> None:
+    """A worker: for each line on stdin it decides and mixes the scene once, and prints times as JSON."""
+    from benchmarks.mix_scene import PARAMS, read_scene, timeline_of
     from cares.core.atomic import write_bytes
     from cares.core.pcm import encode, samples_digest
     from cares.mix.backend import make_backend
@@ -42,7 +42,7 @@ def work(folder: Path, seconds: int, backend_name: str) -> None:
     from cares.mix.sources import Sources
     from cares.mix.true_peak import true_peak_dbtp
 
-    scene = write_scene(folder, seconds)
+    scene = read_scene(folder)
     backend = make_backend(backend_name)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print("ready", flush=True)
@@ -118,11 +118,9 @@ class Worker:
         return line.strip()
 
 
-def our_worker(folder: Path, seconds: int, backend: str, core: int | None) -> Worker:
+def our_worker(folder: Path, backend: str, core: int | None) -> Worker:
     """A worker that decides and mixes with CARES."""
-    folder.mkdir()
-    command = [sys.executable, __file__, "--seconds", str(seconds), "--worker", str(folder), "--backend", backend]
-    return Worker(command, core)
+    return Worker([sys.executable, __file__, "--worker", str(folder), "--backend", backend], core)
 
 
 def line(what: str, seconds: int, wall: list[float], processor: list[float]) -> None:
@@ -145,13 +143,18 @@ def main() -> None:
     parser.add_argument("--backend", default="numpy", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        work(options.worker, options.seconds, options.backend)
+        work(options.worker, options.backend)
         return
     seconds, core = options.seconds, min(os.sched_getaffinity(0))
     sums = {}
     with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        # made in another process, whose memory is not to be counted
+        code = "from benchmarks.mix_scene import write_scene; from pathlib import Path; "
+        code += f"write_scene(Path({place!r}), {seconds})"
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
         for name in options.backends:
-            worker = our_worker(Path(place) / name, seconds, name, None if name == "torch-cuda" else core)
+            worker = our_worker(folder, name, None if name == "torch-cuda" else core)
             told = [json.loads(worker.once("measure")) for _ in range(options.runs + 1)]
             sums[name] = told[0]["sha256"]
             for what in ("decide", "mix"):
@@ -170,14 +173,14 @@ def main() -> None:
             worker.close()
         print(f"the same samples on {', '.join(sums)}: {len(set(sums.values())) == 1}")
         if options.scaper_python:
-            compare(Path(place) / "both", seconds, options.runs, options.scaper_python, core)
+            compare(folder, seconds, options.runs, options.scaper_python, core)
         else:
             print("scaper: left out; give --scaper-python an interpreter that has scaper 1.6.5 (docs/mixing.md)")
 
 
 def compare(folder: Path, seconds: int, runs: int, python: Path, core: int) -> None:
     """scaper and CARES in turns on the same clips and the same core."""
-    ours = our_worker(folder, seconds, "numpy", core)
+    ours = our_worker(folder, "numpy", core)
     theirs = Worker([str(python), str(ROOT / "benchmarks" / "mix_scaper_worker.py"), str(folder)], core)
     found: dict[str, list[list[float]]] = {"mix": [], "both": [], "theirs": []}
     for run in range(runs + 1):

@@ -10,6 +10,7 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
+from cares.core.canonical import read_json, write_json
 from cares.core.pcm import SAMPLE_RATE, Samples, samples_digest, write_samples
 from cares.mix.choices import Choices
 from cares.mix.levels import Levels
@@ -50,7 +51,13 @@ def speech_like(n_samples: int, key: int) -> Samples:
     return np.clip(np.round(noise), -32768, 32767).astype(np.int16)
 
 
-def write_scene(root: Path, seconds: int) -> BenchScene:
+def read_scene(root: Path) -> BenchScene:
+    """The scene that `write_scene` wrote."""
+    clips = [Clip.parse(value, root / "scene.json") for value in read_json(root / "scene.json")]
+    return BenchScene(clips, _choices(clips[-1].n_samples, clips[-1].pcm_sha256), clips[-1].n_samples)
+
+
+def write_scene(root: Path, seconds: int) -> None:
     """Write sources for CARES (FLAC, responses.npy) and the same clips for scaper (WAV, clips.json) below `root`."""
     total = seconds * SAMPLE_RATE
     turn = total // UTTERANCES
@@ -85,7 +92,7 @@ def write_scene(root: Path, seconds: int) -> BenchScene:
     ]
     clips.append(clip("ambience", "ambience", ambience, 0, total, 0))
     _write_for_scaper(root, utterances, takes, ambience, [i * turn for i in range(UTTERANCES)], events_at)
-    return BenchScene(clips, _choices(len(ambience), samples_digest(ambience)), total)
+    write_json(root / "scene.json", [clip.to_json() for clip in clips])
 
 
 def timeline_of(levels: Levels, n_samples: int) -> Timeline:

@@ -6,8 +6,8 @@ The filters are the standard's two biquads (annex 1, tables 1 and 2, given for 4
 through their analogue form as in libebur128 and B. De Man, "Evaluation of implementations of the EBU R128 loudness
 measurement", AES e-Brief 2018.
 
-pyloudnorm is the project's reference meter. This one exists because it (1) runs in bounded memory and in a tenth of the
-time, (2) has the momentary and short-term windows and one rule for sounds shorter than a block, and (3) does what the
+pyloudnorm is the project's reference meter. This one exists because it (1) runs in bounded memory and 2.5 times as
+fast, (2) has the momentary and short-term windows and one rule for sounds shorter than a block, and (3) does what the
 standard says about the end: a block that is not complete is not counted (annex 1, equation 3), where pyloudnorm rounds
 the number of blocks and may count one that reaches up to 50 ms beyond the end. On whole multiples of 100 ms both agree
 within 1e-6 LU; on other lengths they differ by that one block, see docs/mixing.md and tests/mix.
