@@ -18,6 +18,7 @@ SHORTEST_LINE, LONGEST_LINE = 2, 60  # words of a turn
 NEAR_REPEAT = 88.0  # rapidfuzz ratio, 0 to 100, of two lines of five words or more
 SHARED_PHRASE = 5  # words in a row that a dialogue may not share with its worked example
 REPEATED_PHRASE = 6  # words in a row that two turns may not share
+LOOPED_PHRASE = 4  # words in a row that one utterance may not hold twice
 
 _PLACEHOLDER = re.compile(r"[\[\]{}<>|_*#@\\/]|\b(?:insert|placeholder|lorem|xxx)\b", re.I)
 _VERBS = (
@@ -151,11 +152,21 @@ def pronounceable(word: str) -> bool:
 
 
 def are_alike(sentence: str, other: str) -> bool:
-    """Whether two sentences, both of five words or more, are the same or nearly so."""
-    return (
-        min(len(sentence.split()), len(other.split())) >= 5
-        and fuzz.ratio(sentence.lower(), other.lower()) >= NEAR_REPEAT
-    )
+    """Whether two sentences, both of five words or more, are the same or nearly so; of three or more, the same."""
+    shorter = min(len(sentence.split()), len(other.split()))
+    if shorter < 5:
+        return shorter >= 3 and sentence.strip().lower() == other.strip().lower()
+    return fuzz.ratio(sentence.lower(), other.lower()) >= NEAR_REPEAT
+
+
+def loops(text: str) -> str | None:
+    """A phrase that an utterance holds twice, as a small model does when it goes round in circles."""
+    seen: set[tuple[str, ...]] = set()
+    for gram in _grams(text, LOOPED_PHRASE):
+        if gram in seen:
+            return " ".join(gram)
+        seen.add(gram)
+    return None
 
 
 def _repetition(turns: Sequence[Turn], lines: Sequence[str], example_lines: Sequence[str]) -> Iterator[Fault]:
@@ -166,6 +177,9 @@ def _repetition(turns: Sequence[Turn], lines: Sequence[str], example_lines: Sequ
         for earlier, other in sentences[:at]:
             if are_alike(sentence, other):
                 yield Fault("repeated_line", f"turns {earlier} and {number}: {sentence}", number)
+    for number, turn in enumerate(turns):
+        if looped := next((found for s in turn.segments if (found := loops(s.text))), None):
+            yield Fault("repeated_phrase", f"turn {number}, twice: {looped}", number)
     first: dict[tuple[str, ...], int] = {}
     for number, text in enumerate(said):
         for gram in _grams(text, REPEATED_PHRASE):

@@ -30,8 +30,8 @@ class DialoguesParams(Record):
     A group of `group_scenes` consecutive scenes shares its waves of requests; a wave has `group_scenes` places, and the
     places of accepted scenes go to further candidates of the others, at most `candidates` each. After `waves_per_topic`
     waves a scene takes its next topic. A dialogue with at most `repair_turns` turns to blame has these written again,
-    `repairs` times at most, with `repair_candidates` candidates each and `repair_places` requests in a wave. Lengths are
-    in characters: of a line, and of a line beside a remark or after given words.
+    `repairs` times at most, with `repair_candidates` candidates each and `repair_places` requests in a wave. Lengths
+    are in characters: of a line, and of a line beside a remark or after given words.
     """
 
     writer: Literal["skeleton", "free"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cares.catalog.load import Catalog
 from cares.core.rng import KeyedRandom
 from cares.dialogue.breaks import broken_turn, run_on_turn, split_sentences
-from cares.dialogue.lint import are_alike, copied_phrase, text_fault
+from cares.dialogue.lint import are_alike, copied_phrase, loops, text_fault
 from cares.dialogue.plan import TurnPlan
 from cares.dialogue.skeleton import SHORTEST_LINE, Line, SkeletonFault
 from cares.records.dialogue import Segment, Turn
@@ -42,6 +42,7 @@ def trimmed(
                 if (place == 0 and plan.openers)
                 or not (
                     text_fault(sentence)
+                    or loops(sentence)
                     or copied_phrase(sentence, example_lines)
                     or any(are_alike(sentence, other) for other in [*heard, *sentences[:place]])
                     or any(sound.mention_in(sentence) for sound in [*silent, *coming])
