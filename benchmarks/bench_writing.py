@@ -1,7 +1,7 @@
 """What the forms of the skeleton cost: a wave of dialogues, against vLLM alone on a plain list of as many requests.
 
-Both run in one engine and in turns; the plain list has the same prompts, no schema, and texts of the same length. What is
-printed are tokens per second and their ratio, the medians of the rounds.
+Both run in one engine and in turns; the plain list has the same prompts, no schema, and texts of the same length. Tokens
+per second and their ratio are printed, at the end the medians of the rounds.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ def main() -> None:
     model = InProcessModel(arguments.model, params.section("llm", LlmParams))
     ratios, written_rates, plain_rates = [], [], []
     for number in range(arguments.rounds):
-        wave = [
-            writer.draft(scene, catalog.themes[scene.theme].examples[0], number, 0).request for scene in scenes
-        ]
+        wave = [writer.draft(scene, catalog.themes[scene.theme].examples[0], number, 0).request for scene in scenes]
         begin = time.perf_counter()
         answers = model.complete(wave)
         written = sum(answer.completion_tokens for answer in answers) / (time.perf_counter() - begin)

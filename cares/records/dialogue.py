@@ -73,14 +73,14 @@ class Verdict(Record):
     label: Reaction | None
     scores: dict[str, float]
     detail: str = ""
-    votes: dict[str, Reaction | None] = {}
+    votes: dict[str, Reaction | None] = Field(default_factory=dict)
 
 
 class Attempt(Record):
     """One attempt, kept whatever became of it: one line of attempts.jsonl.
 
-    `reason` is "accepted", or the name of the first check that refused it; `detail` says where. A repair is an attempt's
-    second version: `repaired_turns` were written again, `completion_tokens` count all candidates for them.
+    `reason` is "accepted", or the name of the first check that refused it; `detail` says where. A repair is a second
+    version of an attempt: `repaired_turns` were written again, `completion_tokens` count all candidates for them.
     """
 
     scene_id: str

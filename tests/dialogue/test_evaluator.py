@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cares.catalog.load import load_catalog
 from cares.dialogue.classifier import LinearModel, train
-from cares.dialogue.cues import is_unfinished, load_cues, sentences_of
 from cares.dialogue.classifier_judge import FeatureReader, judge
+from cares.dialogue.cues import is_unfinished, load_cues, sentences_of
 from cares.dialogue.features import SoundNames, head_and_rest
 from cares.dialogue.marked import Heard, Said, around, from_turns, spoken_turns
 from cares.dialogue.probes import load_probes
