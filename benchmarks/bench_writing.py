@@ -1,7 +1,7 @@
 """What the forms of the skeleton cost: a wave of dialogues, against vLLM alone on a plain list of as many requests.
 
-Both run in one engine and in turns; the plain list has the same prompts, no schema, and texts of the same length. Tokens
-per second and their ratio are printed, at the end the medians of the rounds.
+Both run in one engine and in turns; the plain list has the same prompts, no schema, and texts of the same length. It
+prints tokens per second and their ratio, at the end the medians of the rounds.
 """
 
 from __future__ import annotations
