@@ -1,30 +1,38 @@
-"""Freeze the questions of the benchmark: data/scenes/scenes.jsonl -> data/bench/items.jsonl, metrics/items.json."""
+"""Freeze the questions: data/scenes/scenes.jsonl, counterfactuals -> data/bench/items.jsonl, metrics/items.json."""
 
 from pathlib import Path
 
-from cares.bench.items import build_items, describe_items
-from cares.bench.params import ItemsParams
+from cares.bench.items import build_items
+from cares.bench.items_file import describe_items, read_items
+from cares.bench.items_params import ItemsParams
+from cares.bench.questions import Questions
 from cares.catalog.load import load_catalog
 from cares.core.canonical import file_digest, write_json
 from cares.core.executor import check_not_empty
 from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
+from cares.records.item import Counterfactual
 from cares.records.timeline import MixedScene
 
 SCENES = Path("data/scenes/scenes.jsonl")
+COUNTERFACTUALS = Path("data/bench/counterfactuals/manifest.jsonl")
 OUT = Path("data/bench/items.jsonl")
 
 
 def main() -> None:
     params = Params()
+    section = params.section("items", ItemsParams)
     scenes = read_records(MixedScene, SCENES)
-    names = {sound.id: sound.display for sound in load_catalog().sounds.values()}
-    items = build_items(scenes, names, params.section("items", ItemsParams), params.seed)
+    muted = read_records(Counterfactual, COUNTERFACTUALS) if section.muted_splits else []
+    items = build_items(scenes, load_catalog(), section, params.seed, Questions(), muted)
     check_not_empty(items, SCENES)
     write_records(OUT, items)
-    write_json(Path("metrics/items.json"), describe_items(items) | {"sha256": file_digest(OUT)})
-    print(f"items: {len(items)} questions about {len({item.scene_id for item in items})} scenes -> {OUT}")
+    told = describe_items(read_items(OUT))
+    write_json(Path("metrics/items.json"), told | {"sha256": file_digest(OUT)})
+    counts = ", ".join(f"{group} {about['items']}" for group, about in told["groups"].items())
+    print(f"items: {len(items)} questions about {told['scenes']} scenes -> {OUT}")
+    print(f"items: {counts}")
 
 
 if __name__ == "__main__":

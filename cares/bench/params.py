@@ -1,4 +1,4 @@
-"""The sections `items` and `bench` of params.yaml."""
+"""The section `bench` of params.yaml."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from cares.core.record import Record
-from cares.records.scene import Split
 
-Task = Literal["reactions"]
 System = Literal["majority", "oracle", "cascade"]
 
 
@@ -17,13 +15,6 @@ def _different(values: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(values)) != len(values):
         raise ValueError("the same entry occurs twice")
     return values
-
-
-class ItemsParams(Record):
-    """Which questions are frozen."""
-
-    tasks: Annotated[tuple[Task, ...], Field(min_length=1), AfterValidator(_different)]
-    splits: Annotated[tuple[Split, ...], Field(min_length=1), AfterValidator(_different)]
 
 
 class BenchParams(Record):

@@ -141,7 +141,8 @@ def canonical_order(task: Task, choices: tuple[str, ...]) -> tuple[str, ...]:
 class Counterfactual(Record):
     """One line of counterfactuals/manifest.jsonl: a scene without one of its events, all gains and ducks kept.
 
-    `of_sha256` is the WAV that it was made from; samples differ from it only from `first_sample` to before `end_sample`.
+    `of_sha256` is the file of the whole scene; the samples of the two differ from `first_sample` to before `end_sample`
+    only.
     """
 
     scene_id: str

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from cares.allocation.params import AllocationParams
 from cares.audit.params import AuditParams
-from cares.bench.params import BenchParams, ItemsParams
+from cares.bench.items_params import ItemsParams
+from cares.bench.params import BenchParams
 from cares.catalog.load import load_catalog
 from cares.core.params import SECTIONS, Params
 from cares.core.record import Record

@@ -1,0 +1,71 @@
+"""The file of frozen items: read with its cross-checks, and described for metrics/items.json."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cares.core.canonical import Json
+from cares.core.errors import InputError
+from cares.core.record import read_records
+from cares.records.item import LETTERS, Item
+from cares.records.scene import REACTIONS, SPLITS
+
+
+def read_items(path: Path) -> list[Item]:
+    """All items of a file.
+
+    Raises:
+        InputError: an item is not valid, an id occurs twice, or a pair of `grounding` is not an original and a muted
+            half that are asked the same.
+    """
+    items = read_records(Item, path)
+    pairs: dict[str, list[Item]] = {}
+    lines: dict[str, int] = {}
+    for number, item in enumerate(items, 1):
+        if item.item_id in lines:
+            expected = f"an id that is not already in line {lines[item.item_id]}"
+            raise InputError(path, f"line {number}.item_id", item.item_id, expected)
+        lines[item.item_id] = number
+        if item.pair:
+            pairs.setdefault(item.pair, []).append(item)
+    for pair, halves in pairs.items():
+        levels = sorted(half.level for half in halves)
+        if levels != ["muted", "original"]:
+            raise InputError(path, pair, levels, "an original and a muted half")
+        first, second = halves
+        if first.question != second.question or first.audio_sha256 == second.audio_sha256:
+            raise InputError(path, pair, first.question, "halves with the same question and different recordings")
+    return items
+
+
+def describe_items(items: Sequence[Item]) -> Json:
+    """Counts for metrics/items.json: of each group (task and level) its items, splits, labels and places of the answer.
+
+    `by_label` counts items by the label of the event that they are about; `answer_at` how often the right answer stands
+    at each letter.
+    """
+    groups = {group: [item for item in items if item.group == group] for group in {item.group: 0 for item in items}}
+    return {
+        "items": len(items),
+        "scenes": len({item.scene_id for item in items}),
+        "by_split": _by_split(items),
+        "groups": {group: _described(members) for group, members in groups.items()},
+    }
+
+
+def _described(items: Sequence[Item]) -> Json:
+    told: dict[str, Json] = {"items": len(items), "by_split": _by_split(items)}
+    if items[0].event is not None:
+        labels = Counter(reference.label for item in items for reference in item.references)
+        told["by_label"] = {label: labels[label] for label in REACTIONS}
+    if items[0].choices:
+        at = Counter(item.position for item in items)
+        told["answer_at"] = {letter: at[place] for place, letter in enumerate(LETTERS[: len(items[0].choices)])}
+    return told
+
+
+def _by_split(items: Iterable[Item]) -> Json:
+    splits = Counter(item.split for item in items)
+    return {split: splits[split] for split in SPLITS}

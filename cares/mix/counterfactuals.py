@@ -1,0 +1,129 @@
+"""Counterfactual mixes for the benchmark: each scene without each of its events, all gains and ducks kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cares.core.atomic import write_bytes
+from cares.core.canonical import file_digest
+from cares.core.errors import CaresError, InputError
+from cares.core.executor import map_items
+from cares.core.pcm import encode, read_samples
+from cares.core.record import write_records
+from cares.mix.backend import make_backend
+from cares.mix.engine import Mixer
+from cares.mix.render import event_numbers, select
+from cares.mix.sources import Sources
+from cares.mix.work import held, set_up
+from cares.records.item import Counterfactual
+from cares.records.scene import Split
+from cares.records.timeline import Clip, MixedScene, Timeline
+
+FOLDER = Path("data/bench/counterfactuals")
+
+
+@dataclass(frozen=True)
+class FinishedScene:
+    """A scene's timeline and the file that was made of it."""
+
+    timeline: Timeline
+    mixed: MixedScene
+
+
+def join_finished(
+    timelines: Sequence[Timeline], scenes: Sequence[MixedScene], splits: Collection[Split]
+) -> list[FinishedScene]:
+    """The finished scenes of some splits with their timelines, in order; InputError where a timeline is missing."""
+    timeline_of = {timeline.scene_id: timeline for timeline in timelines}
+    for scene in scenes:
+        if scene.scene_id not in timeline_of:
+            expected = "a scene that data/timelines.jsonl holds"
+            raise InputError("data/scenes/scenes.jsonl", "scene_id", scene.scene_id, expected, "Run dvc repro.")
+    return [FinishedScene(timeline_of[scene.scene_id], scene) for scene in scenes if scene.split in splits]
+
+
+def mute_events(finished: Sequence[FinishedScene], out: Path, root: Path, backend: str) -> list[Counterfactual]:
+    """Write <scene_id>-<event>.wav of every event into `out`, then manifest.jsonl.
+
+    Args:
+        finished: the scenes; their files lie under `root`.
+        out: an empty folder, which becomes data/bench/counterfactuals.
+        root: the folder that paths in records are relative to.
+        backend: name of the backend; it does not change the files.
+
+    Raises:
+        InputError: a scene's file is missing or is not the one that its record names.
+        CaresError: a mix differs from its scene elsewhere than where the event sounds, or nowhere.
+    """
+    workers = 1 if backend == "torch-cuda" else None
+    setup_args = (_Muter, root, out, backend)
+    done = map_items(_mute, finished, desc="counterfactuals", workers=workers, setup=set_up, setup_args=setup_args)
+    made = [counterfactual for of_scene in done for counterfactual in of_scene]
+    write_records(out / "manifest.jsonl", made)
+    return made
+
+
+def _mute(finished: FinishedScene) -> list[Counterfactual]:
+    return held(_Muter).mute(finished)
+
+
+class _Muter:
+    """Renders the counterfactuals of scene after scene in one process."""
+
+    def __init__(self, root: Path, out: Path, backend: str) -> None:
+        self._root, self._out, self._backend = root, out, make_backend(backend)
+
+    def mute(self, finished: FinishedScene) -> list[Counterfactual]:
+        """Write the files of one scene."""
+        timeline, mixed = finished.timeline, finished.mixed
+        path = self._root / mixed.path
+        original = read_samples(path)
+        if (found := file_digest(path)) != mixed.sha256:
+            raise InputError(mixed.path, "file", found, f"SHA-256 {mixed.sha256}", "The file changed; run dvc repro.")
+        # what the scene's counterfactuals share is convolved once
+        mixer = Mixer(Sources(self._root), self._backend, keep=True)
+        made = []
+        for event in event_numbers(timeline):
+            samples = mixer.finished(select(timeline, {event}), timeline.master_gain_cdb)
+            if len(samples) != len(original):
+                raise CaresError(
+                    f"{mixed.path}: {len(original)} samples, its timeline says {len(samples)}; run dvc repro"
+                )
+            differing = np.flatnonzero(samples != original)
+            clips = [clip for clip in timeline.clips if clip.event == event]
+            _check_place(mixed.path, event, differing, clips)
+            data = encode(samples, container="WAV")
+            name = f"{timeline.scene_id}-{event}.wav"
+            write_bytes(self._out / name, data)
+            made.append(
+                Counterfactual(
+                    scene_id=timeline.scene_id,
+                    event=event,
+                    split=timeline.split,
+                    path=(FOLDER / name).as_posix(),
+                    sha256=hashlib.sha256(data).hexdigest(),
+                    of_sha256=mixed.sha256,
+                    n_samples=len(samples),
+                    first_sample=int(differing[0]),
+                    end_sample=int(differing[-1]) + 1,
+                )
+            )
+        return made
+
+
+def _check_place(path: str, event: int, differing: np.ndarray, clips: Sequence[Clip]) -> None:
+    """The samples that differ lie where the event's clips and their reverberation sound."""
+    if not len(differing):
+        raise CaresError(f"{path}: event {event} changes no sample; it cannot be heard")
+    start = min(clip.at_sample for clip in clips)
+    end = max(clip.at_sample + clip.n_samples + (clip.response.n_samples if clip.response else 0) for clip in clips)
+    if differing[0] < start or differing[-1] >= end:
+        raise CaresError(
+            f"{path}: without event {event} samples {differing[0]} to {differing[-1]} differ, "
+            f"but it sounds from {start} to {end}; the file is not of this timeline, run dvc repro"
+        )
