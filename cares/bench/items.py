@@ -83,9 +83,6 @@ class _Builder:
             [Placed(scene.scene_id, scene.split, scene.location) for scene in self._scenes], 4, "scene"
         )
         for scene in self._scenes:
-            if scene.location not in self._catalog.locations:
-                where = f"{scene.scene_id}.location"
-                raise InputError("data/scenes/scenes.jsonl", where, scene.location, "a location of the catalog")
             entity = scene.scene_id
             others = draws[scene.split].draw(entity, scene.location, self._catalog.locations)
             choices = in_shown_order(scene.location, others, at[entity], f"scene/{entity}", self._seed)
@@ -237,6 +234,10 @@ def build_items(
 
 
 def _asked(scene: MixedScene, catalog: Catalog) -> Iterator[Asked]:
+    """The events of a scene; InputError when the catalog does not hold its location or a sound."""
+    if scene.location not in catalog.locations:
+        where = f"{scene.scene_id}.location"
+        raise InputError("data/scenes/scenes.jsonl", where, scene.location, "a location of the catalog")
     starts = sorted(event.start_sample for event in scene.events)
     for event in scene.events:
         if event.sound not in catalog.sounds:
