@@ -3,199 +3,114 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cares.bench.items import DEFINITIONS
 from cares.bench.parse import parse_answer
-from cares.records.item import Item
+from cares.bench.parse_signs import loop_start
+from cares.bench.questions import DEFINITIONS
+from cares.core.params import read_yaml
+from cares.records.answer import STATUSES
+from cares.records.item import Item, Reference, canonical_order
 from cares.records.scene import REACTIONS
 
-ITEM = Item(
-    item_id="reactions-t00000-0-0",
-    task="reactions",
-    scene_id="t00000-0",
-    template_id="t00000",
-    split="train",
-    audio="data/scenes/t00000-0.wav",
-    audio_sha256="0" * 64,
-    event=0,
-    reveal="time_and_name",
-    time_ms=1000,
-    sound="dog_bark",
-    sound_name="dog bark",
-    question="How do the speakers react?",
-    options=("pivot", "verbal", "behavioral", "ambient"),
-    definitions=tuple(DEFINITIONS[label] for label in REACTIONS),
-    answer="verbal",
-)
-
-READABLE = [
-    ("ambient", "ambient"),
-    ("ambient.", "ambient"),
-    ("Ambient", "ambient"),
-    ("  AMBIENT!\n", "ambient"),
-    ("**verbal**", "verbal"),
-    ("`pivot`", "pivot"),
-    ('"behavioral"', "behavioral"),
-    ("'verbal'.", "verbal"),
-    ("behavioural", "behavioral"),
-    ("verbally", "verbal"),
-    ("The conversation pivots to the dog.", "pivot"),
-    ('{"reaction":"ambient"}', "ambient"),
-    ('{"reaction": "ambient", "reason": "nothing verbal is said"}', "ambient"),
-    ('```json\n{"answer": "B"}\n```', "verbal"),
-    ('{"Final Answer": "C) behavioral"}', "behavioral"),
-    ('{"x": "pivot"}', "pivot"),
-    ('["ambient"]', "ambient"),
-    ('"D"', "ambient"),
-    ('Sure! {"reaction": "ambient"}', "ambient"),
-    ("B) verbal", "verbal"),
-    ("B) verbal: one short remark on the sound, then their topic goes on", "verbal"),
-    ("B", "verbal"),
-    ("b", "verbal"),
-    ("(B)", "verbal"),
-    ("[C]", "behavioral"),
-    ("A.", "pivot"),
-    ("a)", "pivot"),
-    ("A", "pivot"),
-    ("D:", "ambient"),
-    ("**B**", "verbal"),
-    ("B\nverbal", "verbal"),
-    ("B - verbal", "verbal"),
-    ("B verbal", "verbal"),
-    ("Ｂ）verbal", "verbal"),
-    ("Option C", "behavioral"),
-    ("option C.", "behavioral"),
-    ("Answer: A", "pivot"),
-    ("Answer: (D)", "ambient"),
-    ("ANSWER: B", "verbal"),
-    ("The answer is verbal", "verbal"),
-    ("The answer is B.", "verbal"),
-    ("The answer is A.", "pivot"),
-    ("The correct answer is C) behavioral.", "behavioral"),
-    ("I'd say D.", "ambient"),
-    ("It is C, the speaker breaks off.", "behavioral"),
-    ("The reaction is ambient because nobody notices.", "ambient"),
-    ("verbal, not ambient", "verbal"),
-    ("It isn't verbal. It's ambient.", "ambient"),
-    ("This is pivot rather than verbal.", "pivot"),
-    ("They make no verbal comment, so it is ambient.", "ambient"),
-    ("Neither verbal nor pivot: ambient.", "ambient"),
-    ("It could be verbal or ambient. Final answer: ambient", "ambient"),
-    ("Pivot means turning to it, ambient means nothing.\nAnswer: B", "verbal"),
-    ("Ambient seems likely, but my answer is verbal.", "verbal"),
-    ("verbal verbal verbal", "verbal"),
-    ("They talk on as if nothing had happened.", "ambient"),
-    ("A speaker breaks off, stalls or starts again, but never mentions the sound.", "behavioral"),
-    ("<think>Could be pivot or ambient.</think>\nverbal", "verbal"),
-    ("Speaker B talks on: ambient", "ambient"),
-    ("How do the speakers react? ambient", "ambient"),
-    ("No, it is pivot.", "pivot"),
-    ("Reaction: behavioral", "behavioral"),
-    ("A behavioral reaction", "behavioral"),
-    ("a verbal remark", "verbal"),
-]
-
-UNREADABLE = [
-    "verbal or ambient",
-    "verbal/ambient",
-    "Either pivot or verbal.",
-    "B and C",
-    "B or D",
-    "B) ambient",
-    "A) verbal",
-    "Option A or option B",
-    "The answer is verbal or ambient.",
-    "The speakers react in a verbal way at first and the dog is ambient later.",
-    "pivot, verbal, behavioral, ambient",
-    "not ambient",
-    "It is not verbal.",
-    "I don't think it's ambient.",
-    "I cannot tell whether it is verbal.",
-    "It is unclear if this is pivot",
-    "I'm sorry, I can't help with that.",
-    "none of the above",
-    "all of them",
-    "non-verbal",
-    "nonverbal",
-    "ambience",
-    "ambiant",
-    "2",
-    "E",
-    "A speaker laughs.",
-    "The answer is A dog barks loudly.",
-    "Speaker B says nothing.",
-    "...",
-    "{}",
-    "[]",
-    '{"reaction": null}',
-    '{"verbal": false}',
-    '{"answer": "B", "reaction": "ambient"}',
-    '{"reaction": ["verbal", "ambient"]}',
-    "<think>verbal",
-    "The dog barks.",
-    "Answer:",
-    "Answer: verbal. Or rather ambient.",
-]
+SHOWN: dict[str, dict[str, str]] = {
+    "reactions": {label: DEFINITIONS[label] for label in REACTIONS},
+    "scene": {
+        "train_station": "train station",
+        "public_park": "public park",
+        "cafe_restaurant": "café or restaurant",
+        "beach": "beach",
+    },
+    "sounds": {
+        "dog_bark": "dog bark",
+        "car_horn": "car horn",
+        "car_passing": "passing car",
+        "door_knock": "knock on a door",
+    },
+    "grounding": {"yes": "yes", "no": "no"},
+    "summary": {},
+}
+LEVEL = {"reactions": "time", "grounding": "original", "summary": "75"}
 
 
-@pytest.mark.parametrize(("text", "label"), READABLE)
-def test_one_label_is_meant(text: str, label: str) -> None:
-    assert parse_answer(text, "stop", ITEM) == ("ok", label)
+def make_item(task: Any, shown: dict[str, str] | None = None) -> Item:
+    """An item of a task whose options stand in the order given here."""
+    shown = SHOWN[task] if shown is None else shown
+    choices = tuple(shown)
+    fields: dict[str, Any] = {}
+    if task in ("reactions", "sounds", "grounding"):
+        told = Reference(event=0, sound="dog_bark", sound_name="dog bark", label="verbal", time_ms=1000)
+        fields = {"event": 0, "time_ms": 1000, "sound": "dog_bark", "sound_name": "dog bark", "references": (told,)}
+    if task == "grounding":
+        fields["pair"] = "grounding/t00000-0/0"
+    if task == "summary":
+        fields["words"] = 75
+    return Item(
+        item_id=f"{task}/t00000-0",
+        task=task,
+        level=LEVEL.get(task, ""),
+        scene_id="t00000-0",
+        template_id="t00000",
+        split="train",
+        audio="data/scenes/t00000-0.wav",
+        audio_sha256="0" * 64,
+        question="?",
+        choices=choices,
+        texts=tuple(shown.values()),
+        answer=choices[0] if choices else "",
+        order=tuple(canonical_order(task, choices).index(choice) for choice in choices),
+        **fields,
+    )
 
 
-@pytest.mark.parametrize("text", UNREADABLE)
-def test_not_one_label_is_meant(text: str) -> None:
-    assert parse_answer(text, "stop", ITEM) == ("unreadable", None)
-
-
-@pytest.mark.parametrize("text", ["", "  ", "\n\t", "\u00a0"])
-def test_nothing_is_said(text: str) -> None:
-    assert parse_answer(text, "stop", ITEM) == ("empty", None)
+ITEMS = {task: make_item(task) for task in SHOWN}
+ITEM = ITEMS["reactions"]
+RECORDED: Any = read_yaml(Path(__file__).parent / "data/answers.yaml")
+CASES = [(task, case) for task, cases in RECORDED.items() for case in cases]
 
 
 @pytest.mark.parametrize(
-    ("text", "status", "label"),
-    [
-        ("verbal because the speaker remarks on the", "ok", "verbal"),
-        ("B) verbal: one short remark on", "ok", "verbal"),
-        ("**ambient**\n\nThe speakers", "ok", "ambient"),
-        ('{"reaction": "ambient", "reason": "they', "ok", "ambient"),
-        ("The answer is pivot. They", "ok", "pivot"),
-        ("verbal or", "truncated", None),
-        ("The speakers react to the sound in a verbal", "truncated", None),
-        ("The options are pivot,", "truncated", None),
-        ("Let us look at what the speakers", "truncated", None),
-        ("<think>The dog", "truncated", None),
-        ("", "empty", None),
-    ],
+    ("task", "case"), CASES, ids=lambda value: str(value)[:60] if isinstance(value, dict) else value
 )
-def test_a_text_that_was_cut(text: str, status: str, label: str | None) -> None:
-    assert parse_answer(text, "length", ITEM) == (status, label)
+def test_a_recorded_answer_is_read_as_a_person_would(task: str, case: dict[str, Any]) -> None:
+    reason = "length" if case.get("cut") else "stop"
+    assert parse_answer(case["text"], reason, ITEMS[task]) == (case["status"], case.get("choice"))
+
+
+def test_there_are_many_recorded_answers_of_every_kind() -> None:
+    assert len(CASES) >= 250
+    seen = {case["status"] for _, case in CASES}
+    assert seen == set(STATUSES) - {"error"}
+    assert all(sum(case["status"] == status for _, case in CASES) > 5 for status in seen)
 
 
 def test_a_failed_request_is_an_error_whatever_its_text() -> None:
     assert parse_answer("verbal", "error", ITEM) == ("error", None)
 
 
+def test_a_filter_of_the_server_is_a_refusal() -> None:
+    assert parse_answer("The speakers", "content_filter", ITEM) == ("refused", None)
+
+
 def test_letters_follow_the_order_of_the_item() -> None:
-    turned = ITEM.model_copy(update={"options": ("ambient", "pivot", "verbal", "behavioral")})
+    order = ("ambient", "pivot", "verbal", "behavioral")
+    turned = make_item("reactions", {label: DEFINITIONS[label] for label in order})
     assert parse_answer("A)", "stop", turned) == ("ok", "ambient")
     assert parse_answer("B) pivot", "stop", turned) == ("ok", "pivot")
     assert parse_answer("B) verbal", "stop", turned) == ("unreadable", None)
 
 
-def test_definitions_name_no_label() -> None:
-    assert not [(label, text) for label in REACTIONS for text in DEFINITIONS.values() if label in text]
-
-
-@given(st.text(max_size=200), st.sampled_from(["stop", "length", "error"]))
-def test_any_text_gets_a_status(text: str, finish_reason: str) -> None:
-    status, label = parse_answer(text, finish_reason, ITEM)
-    assert (status == "ok") == (label is not None)
+@given(st.text(max_size=200), st.sampled_from(["stop", "length", "error"]), st.sampled_from(sorted(ITEMS)))
+def test_any_text_gets_a_status(text: str, finish_reason: str, task: str) -> None:
+    status, choice = parse_answer(text, finish_reason, ITEMS[task])
+    assert status in STATUSES
+    assert (choice is not None) == (status == "ok" and task != "summary")
+    assert choice is None or choice in ITEMS[task].choices
 
 
 @given(
@@ -205,10 +120,43 @@ def test_any_text_gets_a_status(text: str, finish_reason: str) -> None:
     )
 )
 def test_any_json_gets_a_status(value: object) -> None:
-    status, label = parse_answer(json.dumps(value), "stop", ITEM)
-    assert (status == "ok") == (label is not None)
+    status, choice = parse_answer(json.dumps(value), "stop", ITEM)
+    assert (status == "ok") == (choice is not None)
 
 
-@given(st.sets(st.sampled_from(REACTIONS), min_size=2), st.sampled_from([" ", ", ", " or ", "/", " and ", "\n"]))
-def test_two_labels_side_by_side_are_never_read(labels: set[str], joint: str) -> None:
-    assert parse_answer(joint.join(sorted(labels)), "stop", ITEM) == ("unreadable", None)
+@given(
+    st.sampled_from(sorted(set(SHOWN) - {"summary"})).flatmap(
+        lambda task: st.tuples(st.just(task), st.sets(st.sampled_from(sorted(SHOWN[task])), min_size=2))
+    ),
+    st.sampled_from([" ", ", ", " or ", "/", " and ", "\n"]),
+)
+def test_two_choices_side_by_side_are_never_read(of_task: tuple[str, set[str]], joint: str) -> None:
+    task, choices = of_task
+    assert parse_answer(joint.join(sorted(choices)), "stop", ITEMS[task]) == ("unreadable", None)
+
+
+@given(
+    st.sampled_from(sorted(set(SHOWN) - {"summary"})),
+    st.integers(0, 3),
+    st.sampled_from(["{}", "{})", "({})", "**{}**"]),
+)
+def test_every_letter_is_read(task: str, at: int, form: str) -> None:
+    item = ITEMS[task]
+    at %= len(item.choices)
+    assert parse_answer(form.format(item.letters[at]), "stop", item) == ("ok", item.choices[at])
+    shown = f"{item.letters[at]}) {item.texts[at]}"
+    assert parse_answer(shown, "stop", item) == ("ok", item.choices[at])
+
+
+@given(
+    st.lists(st.sampled_from(["the", "dog", "barks", "and", "then", "he"]), min_size=1, max_size=8), st.integers(12, 30)
+)
+def test_a_unit_said_again_and_again_is_a_loop(unit: list[str], times: int) -> None:
+    text = "They talk about the picnic. " + " ".join(unit * max(times, 24 // len(unit) + 1))
+    assert loop_start(text) is not None
+
+
+def test_a_long_text_without_a_loop_is_none() -> None:
+    text = " ".join(f"word{number}" for number in range(500))
+    assert loop_start(text) is None
+    assert loop_start(text + " and so on, and so on, and so on.") is None
