@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cares.bench.items import build_items
-from cares.bench.items_file import describe_items, read_items
+from cares.bench.items_file import check_items, describe_items, read_scenes
 from cares.bench.items_params import ItemsParams
 from cares.bench.questions import Questions
 from cares.catalog.load import load_catalog
@@ -13,7 +13,6 @@ from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
 from cares.records.item import Counterfactual
-from cares.records.timeline import MixedScene
 
 SCENES = Path("data/scenes/scenes.jsonl")
 COUNTERFACTUALS = Path("data/bench/counterfactuals/manifest.jsonl")
@@ -23,12 +22,13 @@ OUT = Path("data/bench/items.jsonl")
 def main() -> None:
     params = Params()
     section = params.section("items", ItemsParams)
-    scenes = read_records(MixedScene, SCENES)
+    scenes = read_scenes(SCENES)
     muted = read_records(Counterfactual, COUNTERFACTUALS) if section.muted_splits else []
     items = build_items(scenes, load_catalog(), section, params.seed, Questions(), muted)
     check_not_empty(items, SCENES)
+    check_items(items, OUT)
     write_records(OUT, items)
-    told = describe_items(read_items(OUT))
+    told = describe_items(items)
     write_json(Path("metrics/items.json"), told | {"sha256": file_digest(OUT)})
     counts = ", ".join(f"{group} {about['items']}" for group, about in told["groups"].items())
     print(f"items: {len(items)} questions about {told['scenes']} scenes -> {OUT}")

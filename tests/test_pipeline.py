@@ -192,7 +192,19 @@ def _wait_until(condition, seconds=60.0):
         time.sleep(0.1)
 
 
-LONG = ("sounds", "rooms", "calibrate", "topics", "dialogues", "speech", "align", "timeline", "mix", "transcribe")
+LONG = (
+    "sounds",
+    "rooms",
+    "calibrate",
+    "topics",
+    "dialogues",
+    "speech",
+    "align",
+    "timeline",
+    "mix",
+    "counterfactuals",
+    "transcribe",
+)
 SHORT = ("models", "allocate", "audit", "items", "report")  # done before a hand could interrupt them
 
 

@@ -1,4 +1,4 @@
-"""The file of frozen items: read with its cross-checks, and described for metrics/items.json."""
+"""Files of the items: the scenes that they are about, the frozen items with their cross-checks, and their counts."""
 
 from __future__ import annotations
 
@@ -6,21 +6,41 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cares.core.canonical import Json
+from cares.core.canonical import Json, read_jsonl
 from cares.core.errors import InputError
 from cares.core.record import read_records
 from cares.records.item import LETTERS, Item
 from cares.records.scene import REACTIONS, SPLITS
+from cares.records.timeline import MixedScene
+
+
+def read_scenes(path: Path) -> list[MixedScene]:
+    """All finished scenes of a file, without their words: no question is about a word, and 10,000 scenes have millions.
+
+    Raises:
+        InputError: a line is not a finished scene.
+    """
+    scenes = []
+    for number, value in enumerate(read_jsonl(path), 1):
+        wordless = value | {"words": []} if isinstance(value, dict) else value
+        scenes.append(MixedScene.parse(wordless, path, f"line {number}"))
+    return scenes
 
 
 def read_items(path: Path) -> list[Item]:
-    """All items of a file.
+    """All items of a file; InputError when one is not valid or they do not go together."""
+    items = read_records(Item, path)
+    check_items(items, path)
+    return items
+
+
+def check_items(items: Sequence[Item], path: Path) -> None:
+    """What no single item can tell.
 
     Raises:
-        InputError: an item is not valid, an id occurs twice, or a pair of `grounding` is not an original and a muted
-            half that are asked the same.
+        InputError: an id occurs twice, or a pair of `grounding` is not an original and a muted half that are asked the
+            same.
     """
-    items = read_records(Item, path)
     pairs: dict[str, list[Item]] = {}
     lines: dict[str, int] = {}
     for number, item in enumerate(items, 1):
@@ -37,7 +57,6 @@ def read_items(path: Path) -> list[Item]:
         first, second = halves
         if first.question != second.question or first.audio_sha256 == second.audio_sha256:
             raise InputError(path, pair, first.question, "halves with the same question and different recordings")
-    return items
 
 
 def describe_items(items: Sequence[Item]) -> Json:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from cares.bench.items_file import describe_items, read_items
+from cares.bench.items_file import describe_items, read_items, read_scenes
 from cares.core.canonical import file_digest
 from cares.core.errors import InputError
 from cares.core.record import write_records
 from cares.records.item import Item
+from cares.records.timeline import MixedScene
 
 
 def of_group(items: list[Item], group: str) -> Item:
@@ -87,6 +88,23 @@ def test_a_pair_without_its_other_half_is_an_error(items: list[Item], tmp_path: 
         write_records(path, [muted, original.model_copy(update=change)])
         with pytest.raises(InputError, match="the same question and different recordings"):
             read_items(path)
+
+
+def test_scenes_are_read_without_their_words(scenes: list[MixedScene], tmp_path: Path) -> None:
+    path = tmp_path / "scenes.jsonl"
+    write_records(path, scenes)
+    assert read_scenes(path) == [scene.model_copy(update={"words": ()}) for scene in scenes]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"), [("{", "line 2.*valid JSON"), ("[]", "line 2"), ('{"scene_id":"x"}', "line 2.*to be present")]
+)
+def test_a_line_that_is_no_scene_is_an_error(scenes: list[MixedScene], tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "scenes.jsonl"
+    write_records(path, scenes[:1])
+    path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_scenes(path)
 
 
 def test_counts_for_the_metrics(items: list[Item]) -> None:
