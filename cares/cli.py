@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cares import __version__
-from cares.commands import audit, doctor, estimate, judge, mix, params, probes, show, sounds
+from cares.commands import agreement, audit, doctor, estimate, judge, mix, params, probes, show, sounds
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -20,6 +20,7 @@ estimate.register(app)
 mix.register(app)
 params.register(app)
 probes.register(app)
+agreement.register(app)
 audit.register(app)
 doctor.register(app)
 show.register(app)
