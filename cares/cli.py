@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cares import __version__
-from cares.commands import agreement, audit, doctor, estimate, judge, mix, params, probes, show, sounds
+from cares.commands import agreement, audit, bench, doctor, estimate, judge, mix, params, probes, show, sounds
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -22,6 +22,7 @@ params.register(app)
 probes.register(app)
 agreement.register(app)
 audit.register(app)
+bench.register(app)
 doctor.register(app)
 show.register(app)
 sounds.register(app)

@@ -1,42 +1,96 @@
-"""The piece of transcript that is shown with a question, with the sound marked at its place."""
+"""The transcript that is shown with a question to a system that cannot hear, with times as the question gives them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from cares.bench.questions import clock
+from cares.core.errors import InputError
 from cares.core.pcm import SAMPLE_RATE
 from cares.records.item import Item
 from cares.records.timeline import MixedScene, PlacedEvent, PlacedWord
 from cares.records.transcript import HeardWord, in_time_order
 
 W = TypeVar("W", PlacedWord, HeardWord)
+PAUSE_S = 0.6
+LINE_WORDS = 12
 
 
-def marked_speech(scene: MixedScene, item: Item, context_s: float) -> str:
-    """The true words around the item's sound, one line a turn ("S1: ... [SOUND] ..."); no other sound is marked.
+def true_transcript(scene: MixedScene, item: Item, names: Mapping[str, str], context_s: float, marked: bool) -> str:
+    """The true words, one line a turn: "[0:05.2] S1: ...", and if `marked` every sound: "[0:07.1] (sound: dog bark)".
 
-    The speakers are S1 and S2, because A and B would be read as the letters of the options.
+    A sound inside a turn stands between two lines of it. The recording that lacks a sound (the muted half of a pair)
+    has no mark of it. The speakers are S1 and S2, because A and B would be read as the letters of the options. Where
+    the question tells a time, only what lies within `context_s` seconds of it is shown.
+
+    Raises:
+        InputError: a sound that `names` does not hold.
     """
-    event = next(event for event in scene.events if event.event == item.event)
+    muted = item.event if item.task == "grounding" and item.level == "muted" else None
+    events = [event for event in scene.events if event.event != muted] if marked else []
     speakers = {word.turn: word.speaker for word in scene.words}
     lines: list[str] = []
-    turn = -1
-    for piece in in_time_order(_near(scene.words, event, context_s), [event]):
+    turn: int | None = None
+    for piece in in_time_order(_shown(scene.words, item, context_s), _shown_events(events, item, context_s)):
+        if isinstance(piece, PlacedEvent):
+            if piece.sound not in names:
+                where = f"{scene.scene_id}.events.{piece.event}.sound"
+                raise InputError("scenes.jsonl", where, piece.sound, "a catalog sound")
+            lines.append(f"[{_clock(piece.start_sample)}] (sound: {names[piece.sound]})")
+            turn = None
+            continue
         if piece.turn != turn:
             turn = piece.turn
-            lines.append(f"S{'AB'.index(speakers[turn]) + 1}:")
-        lines[-1] += " " + (piece.word if isinstance(piece, PlacedWord) else "[SOUND]")
+            lines.append(f"[{_clock(piece.start_sample)}] S{'AB'.index(speakers[turn]) + 1}:")
+        lines[-1] += f" {piece.word}"
     return "\n".join(lines)
 
 
-def marked_hearing(words: Sequence[HeardWord], event: PlacedEvent, context_s: float) -> str:
-    """Recognised words around the sound, on one line, with [SOUND] at its place."""
-    pieces = in_time_order(_near(words, event, context_s), [event])
-    return " ".join(piece.word if isinstance(piece, HeardWord) else "[SOUND]" for piece in pieces)
+def heard_transcript(words: Sequence[HeardWord], item: Item, context_s: float) -> str:
+    """Recognised words with their times: a new line after a pause of 0.6 s, or after twelve words.
+
+    Where the question tells the time of a sound, "(the sound in question)" stands at that time: nothing that the
+    question does not tell.
+    """
+    lines: list[str] = []
+    at = item.time_ms * SAMPLE_RATE // 1000 if tells_time(item) and item.time_ms is not None else None
+    end, length = None, 0
+    for word in sorted(_shown(words, item, context_s), key=lambda word: (word.start_sample, word.end_sample)):
+        if at is not None and word.start_sample + word.end_sample >= 2 * at:
+            lines.append(f"[{_clock(at)}] (the sound in question)")
+            at, end = None, None
+        if end is None or word.start_sample - end >= PAUSE_S * SAMPLE_RATE or length >= LINE_WORDS:
+            lines.append(f"[{_clock(word.start_sample)}]")
+            length = 0
+        lines[-1] += f" {word.word}"
+        end, length = word.end_sample, length + 1
+    if at is not None:
+        lines.append(f"[{_clock(at)}] (the sound in question)")
+    return "\n".join(lines)
 
 
-def _near(words: Sequence[W], event: PlacedEvent, context_s: float) -> list[W]:
-    reach = round(context_s * SAMPLE_RATE)
-    first, last = event.start_sample - reach, event.end_sample + reach
+def tells_time(item: Item) -> bool:
+    """Whether the question itself tells when its sound is heard."""
+    return item.task == "reactions" and item.level in ("time", "time_and_name")
+
+
+def _shown(words: Sequence[W], item: Item, context_s: float) -> list[W]:
+    first, last = _window(item, context_s)
     return [word for word in words if word.end_sample > first and word.start_sample < last]
+
+
+def _shown_events(events: Sequence[PlacedEvent], item: Item, context_s: float) -> list[PlacedEvent]:
+    first, last = _window(item, context_s)
+    return [event for event in events if event.end_sample > first and event.start_sample < last]
+
+
+def _window(item: Item, context_s: float) -> tuple[float, float]:
+    if not tells_time(item) or item.time_ms is None:
+        return float("-inf"), float("inf")
+    at, reach = item.time_ms * SAMPLE_RATE / 1000, context_s * SAMPLE_RATE
+    return at - reach, at + reach
+
+
+def _clock(sample: int) -> str:
+    return clock((sample * 1000 + SAMPLE_RATE // 2) // SAMPLE_RATE)

@@ -1,9 +1,9 @@
 """From an answer's text to one choice, as a fair person would read it; what is not plain is unreadable, never guessed.
 
-A choice counts when it is named as a word of its own, by its letter, by what the question shows for it, or, where nothing
-is named, by a plain phrase for it. What is denied ("not ambient") or left open ("I cannot tell whether it is verbal") is
-not meant. Exactly one choice must be left. A text that names several is read only if its last line states the answer
-("Final answer: B").
+A choice counts when it is named as a word of its own, by its letter, by what the question shows for it, or, where
+nothing is named, by a plain phrase for it. What is denied ("not ambient") or left open ("I cannot tell whether it is
+verbal") is not meant. Exactly one choice must be left. A text that names several is read only if its last line states
+the answer ("Final answer: B").
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ def _json_field(text: str) -> tuple[bool, str]:
 
 
 def _meant(text: str, item: Item) -> set[str]:
-    """Choices that a text means: those of its closing statement if it has one that names exactly one, else all named."""
+    """Choices that a text means: those of its closing statement if it has one that names exactly one, else all
+    named."""
     named = _mentions(text, item)
     if len(named) > 1 and not _contradicts_itself(text, item) and (statement := _STATEMENT.match(text)):
         said = statement.group("said")

@@ -1,8 +1,8 @@
 """How the choices of an item may be named in words, and plain phrases that mean one of them.
 
 A name is what the question shows, the id, and for reactions the label with its inflections. A phrase counts only where
-nothing is named: "They just keep talking" means ambient to any reader of the four options, "nobody says a word about it"
-may mean two of them and is no phrase here.
+nothing is named: "They just keep talking" means ambient to any reader of the four options, "nobody says a word about
+it" may mean two of them and is no phrase here.
 """
 
 from __future__ import annotations

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cares.bench.ask import ask
-from cares.bench.params import BenchParams, System
-from cares.bench.systems import cascade_questions, load_prompt, majority_answers, oracle_questions, read_answers
+from cares.bench.ask import Question, ask
+from cares.bench.params import BenchParams
+from cares.bench.run_audio import hear_items, told_timings
+from cares.bench.run_journal import Journal
+from cares.bench.systems import (
+    cascade_questions,
+    load_prompt,
+    majority_answers,
+    oracle_questions,
+    random_answers,
+    read_answers,
+)
+from cares.bench.systems_audio import AudioSystem
+from cares.bench.systems_repeats import repeated
+from cares.catalog.load import load_catalog
 from cares.core.canonical import Json
-from cares.core.errors import InputError
+from cares.core.errors import CaresError, InputError
+from cares.core.paths import store_root
 from cares.core.record import read_records
 from cares.llm.params import LlmParams
 from cares.llm.waves import StoredWaves, promised
@@ -18,16 +32,20 @@ from cares.records.item import Item
 from cares.records.timeline import MixedScene
 from cares.records.transcript import Transcript
 
-PROMPT = Path("prompts/bench_reactions.jinja")
+PROMPT = Path("prompts/bench_text.jinja")
+CONSTRAINED = "-constrained"
 
 
 def answer_items(
-    system: System, items: Sequence[Item], params: BenchParams, model_id: str, llm: LlmParams, seed: int, root: Path
+    system: str, items: Sequence[Item], params: BenchParams, model_id: str, llm: LlmParams, seed: int, root: Path
 ) -> tuple[list[Answer], Json]:
-    """The answers of one system, row by row, and what to know of it beside its scores.
+    """The answers of one system to the items of `params.tasks`, and what to know of it beside its scores.
+
+    Answers come in the order of the items, then those of the repeated subset; `majority` and `random` have none to
+    summaries.
 
     Args:
-        system: which.
+        system: which; see `BenchParams`.
         items: the frozen questions.
         params: the section `bench`.
         model_id: the language model that reads the transcripts.
@@ -37,27 +55,86 @@ def answer_items(
 
     Raises:
         InputError: a file is missing or belongs to another build, or a wave is larger than the model takes.
-        LlmError: the language model failed as a whole; waves that were answered are kept.
+        CaresError: the model failed as a whole; what was answered is kept.
     """
-    if system == "majority":
-        answers = majority_answers(items)
-        return answers, {"label": answers[0].choice if answers else None}
+    items = [item for item in items if params.asks(item)]
+    base, constrained = system.removesuffix(CONSTRAINED), system.endswith(CONSTRAINED)
+    if base == "majority":
+        return majority_answers(items), {"model": "constant"}
+    if base == "random":
+        return random_answers(items, seed), {"model": "keyed draws"}
+    if base in ("openai", "transformers"):
+        return _hear(system, base, items, params, constrained, seed, root)
     if params.wave_size > llm.wave_limit:
         raise InputError(
             "params.yaml", "bench.wave_size", params.wave_size, f"at most llm.wave_limit, {llm.wave_limit}"
         )
     scenes = {scene.scene_id: scene for scene in read_records(MixedScene, root / "data/scenes/scenes.jsonl")}
     template = load_prompt(root / PROMPT)
-    about: dict[str, Json] = {"language_model": model_id, "same_again_promised": promised()}
-    if system == "oracle":
-        questions = oracle_questions(items, scenes, template, params.context_s)
-    else:
+    about: dict[str, Json] = {"model": model_id, "same_again_promised": promised()}
+    if base == "cascade":
         heard = read_records(Transcript, root / "data/bench/transcripts.jsonl")
         about["recogniser"] = ", ".join(sorted({transcript.recogniser for transcript in heard}))
         by_scene = {transcript.scene_id: transcript for transcript in heard}
         questions = cascade_questions(items, scenes, by_scene, template, params.context_s)
+    else:
+        names = {sound.id: sound.display for sound in load_catalog().sounds.values()}
+        marked = base == "oracle"
+        questions = oracle_questions(items, scenes, names, template, params.context_s, marked)
+    questions = [question._replace(constrained=constrained) for question in questions]
+    again = _again(questions, params, seed)
     with StoredWaves(model_id, llm) as model:
-        raw = ask(questions, model, params, seed)
+        raw = ask(questions, model, params, seed) + ask(again, model, params, seed)
     about["prompt_tokens"] = sum(answer.prompt_tokens for answer in raw)
     about["completion_tokens"] = sum(answer.completion_tokens for answer in raw)
-    return read_answers(system, items, raw), about
+    return read_answers(system, [*questions, *again], raw), about
+
+
+def _again(questions: Sequence[Question], params: BenchParams, seed: int) -> list[Question]:
+    """The repeated subset, in waves of its own: its questions have other company than the first time."""
+    chosen = {item.item_id for item in repeated([question.item for question in questions], params.repeats, seed)}
+    return [question._replace(repeat=1) for question in questions if question.item.item_id in chosen]
+
+
+def _hear(
+    system: str, base: str, items: Sequence[Item], params: BenchParams, constrained: bool, seed: int, root: Path
+) -> tuple[list[Answer], Json]:
+    model = _audio_system(base, params)
+    try:
+        with Journal(store_root() / "bench" / f"{system}.jsonl") as journal:
+            heard = hear_items(
+                model, system, items, root, journal, seed, params.max_tokens, constrained, params.repeats
+            )
+    finally:
+        model.close()
+    print(f"bench {system}: {heard.asked} questions asked now, {told_timings(heard.timings)}")
+    about: dict[str, Json] = {"model": model.name, "same_again_promised": False}
+    about["prompt_tokens"] = sum(answer.prompt_tokens for answer in heard.answers)
+    about["completion_tokens"] = sum(answer.completion_tokens for answer in heard.answers)
+    return heard.answers, about
+
+
+def _audio_system(base: str, params: BenchParams) -> AudioSystem:
+    if base == "transformers":
+        if params.transformers is None:
+            raise InputError("params.yaml", "bench.transformers", None, "the model that the system transformers runs")
+        from cares.bench.adapters.run import TransformersModel
+
+        return TransformersModel(params.transformers)
+    if params.audio_model is None:
+        raise InputError("params.yaml", "bench.audio_model", None, "the name of the model that the system openai asks")
+    addresses = [address.strip() for address in os.environ.get("CARES_LLM_URL", "").split(",") if address.strip()]
+    if not addresses:
+        raise CaresError(
+            "bench openai: CARES_LLM_URL names no server; set it to the address of one that offers the model"
+        )
+    from cares.bench.systems_openai import AudioServer
+    from cares.llm.server import NotOfferedError
+
+    refusals = []
+    for address in addresses:
+        try:
+            return AudioServer(params.audio_model, address, os.environ.get("CARES_LLM_KEY"))
+        except NotOfferedError as error:
+            refusals.append(str(error))
+    raise CaresError("; ".join(refusals))

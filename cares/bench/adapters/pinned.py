@@ -1,0 +1,78 @@
+"""The files of a model, pinned: a commit of a hub, or the hashes of a folder; and code only if it is named by its
+hash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cares.bench.adapters.known import Adapter
+from cares.bench.adapters.params import TransformersParams
+from cares.core.canonical import digest, file_digest
+from cares.core.errors import CaresError, InputError
+
+WHERE = "bench.transformers"
+
+
+def model_folder(params: TransformersParams, adapter: Adapter) -> Path:
+    """The folder with the model's files, fetched at the pinned revision if `source` is a repository.
+
+    Raises:
+        InputError: no revision for a repository, or code that is not named, or not as it is named.
+        CaresError: the hub cannot be reached and has left nothing on this machine.
+    """
+    if adapter.code == "remote" and not params.code_sha256:
+        raise InputError(
+            WHERE,
+            "code_sha256",
+            {},
+            f"the SHA-256 of each Python file of {params.adapter}, whose code is not in transformers",
+            "Read the code first: it runs with your rights. Or ask the model through a server",
+        )
+    folder = Path(params.source)
+    if not folder.is_dir():
+        folder = _snapshot(params)
+    _check_code(folder, params)
+    return folder
+
+
+def model_digest(folder: Path, params: TransformersParams) -> str:
+    """What pins the answers: the revision, or the hashes of the folder's files, and the number type."""
+    pinned: object = params.revision
+    if pinned is None:
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+        pinned = {path.relative_to(folder).as_posix(): file_digest(path) for path in files}
+    return digest({"adapter": params.adapter, "dtype": params.dtype, "files": pinned, "way": "transformers"})
+
+
+def _snapshot(params: TransformersParams) -> Path:
+    if params.revision is None:
+        raise InputError(
+            WHERE,
+            "revision",
+            None,
+            f"the full commit id of {params.source}, 40 hex digits (or a folder as source)",
+            "A branch moves: figures of two days would not be of one model",
+        )
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    except ImportError as error:
+        raise CaresError(f"{params.source}: huggingface_hub cannot be imported ({error})") from None
+    patterns = ["*.json", "*.safetensors", "*.txt", "*.jinja", "*.model", *params.code_sha256]
+    try:
+        return Path(snapshot_download(params.source, revision=params.revision, allow_patterns=patterns))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CaresError(f"{params.source} @ {params.revision}: not here and not to be had: {reason}") from None
+
+
+def _check_code(folder: Path, params: TransformersParams) -> None:
+    """Every Python file of the folder is named and is as named; a name without a file is an error too."""
+    found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.py"))}
+    for name, wanted in params.code_sha256.items():
+        if name not in found:
+            raise InputError(WHERE, f"code_sha256.{name}", wanted, f"a Python file of {params.source}")
+        if (has := file_digest(found[name])) != wanted:
+            raise InputError(folder / name, "sha256", has, wanted, "The code is not what was named; read what changed")
+    if params.code_sha256 and (unnamed := sorted(set(found) - set(params.code_sha256))):
+        raise InputError(folder / unnamed[0], "code_sha256", None, "every Python file of the model to be named")
