@@ -47,12 +47,12 @@ class BenchParams(Record):
         that runs in this process). With `-constrained` a system can write nothing but a letter.
     tasks: tasks, or levels of them such as "summary-25", that are asked.
     wave_templates, wave_size: the questions of this many templates of consecutive number form a group, which is handed
-    to
-        the language model in waves of at most `wave_size`.
+        to the language model in waves of at most `wave_size`.
     context_s: seconds of transcript shown before and after the sound, where the question tells its time.
     max_tokens: length of an answer; a summary may have three tokens for each word that is asked for.
     repeats: so many questions are asked once more, for the flip rate.
     bootstrap: resamples of the intervals.
+    judge_summaries: whether the model `models.judge` judges what summaries mention, beside the word forms.
     audio_model: the name under which a server of CARES_LLM_URL offers the model that `openai` asks.
     transformers: the model of the system `transformers`.
     """
@@ -69,6 +69,7 @@ class BenchParams(Record):
     max_tokens: Annotated[int, Field(ge=1, le=8192)]
     repeats: Annotated[int, Field(ge=0, le=10_000)] = 0
     bootstrap: Annotated[int, Field(ge=100, le=100_000)]
+    judge_summaries: bool = False
     audio_model: str | None = None
     transformers: TransformersParams | None = None
 

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cares.commands import bench_export
+
 if TYPE_CHECKING:
     from cares.bench.systems_audio import AudioSystem
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("bench")(bench)
+    """Add the command, which is a group: with no command of its own it scores a model."""
+    group = typer.Typer(invoke_without_command=True)
+    group.callback()(bench)
+    bench_export.register(group)
+    app.add_typer(group, name="bench")
 
 
 def bench(
+    ctx: typer.Context,
     model: Annotated[str | None, typer.Option(help="The name under which the server offers the model.")] = None,
     base_url: Annotated[
         str | None, typer.Option(help="Address of an OpenAI-compatible server; its key: CARES_LLM_KEY.")
@@ -54,6 +60,8 @@ def bench(
 
     Stopped and started again, it asks nothing twice. `--preflight` puts a known sound at 5, 45 and 110 s.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     from cares.bench.hearing_preflight import preflight as look
     from cares.bench.run_command import Asked, slug
     from cares.bench.run_command import bench as run
