@@ -4,6 +4,7 @@ from pathlib import Path
 
 from cares.asr.recogniser import Recogniser
 from cares.bench.hearing import dry_errors, hear_scenes, mix_errors
+from cares.bench.params import BenchParams
 from cares.core.canonical import write_json
 from cares.core.executor import check_not_empty
 from cares.core.params import Params
@@ -21,10 +22,11 @@ def main() -> None:
     scenes = read_records(MixedScene, SCENES)
     check_not_empty(scenes, SCENES)
     speech = read_records(SceneSpeech, Path("data/speech/speech.jsonl"))
-    recogniser = Recogniser(Params().section("models", ModelsParams).asr)
+    params = Params()
+    recogniser = Recogniser(params.section("models", ModelsParams).asr)
     transcripts = hear_scenes(scenes, recogniser.words, recogniser.model_id, Path())
     write_records(OUT, transcripts)
-    mix = mix_errors(scenes, transcripts)
+    mix = mix_errors(scenes, transcripts, params.section("bench", BenchParams).bootstrap, params.seed)
     dry = dry_errors(speech, {scene.scene_id for scene in scenes})
     write_json(Path("metrics/wer.json"), {"mix": mix, "dry": dry})
     rates = f"mixes {mix['word_error_rate']}, dry speech {dry['word_error_rate']}"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cares.asr.types import RecognisedWord
 from cares.asr.wer import WordErrors, normalised, word_errors
+from cares.bench.scores_wer import word_error_figure
 from cares.core.canonical import Json
 from cares.core.executor import progress
 from cares.core.pcm import Samples, read_samples
@@ -43,17 +44,24 @@ def hear_scenes(scenes: Sequence[MixedScene], recognise: Recognise, recogniser: 
     ]
 
 
-def mix_errors(scenes: Sequence[MixedScene], transcripts: Sequence[Transcript]) -> Json:
-    """Word error rate over all mixes as one corpus, its counts, and the scene that was heard worst."""
+def mix_errors(scenes: Sequence[MixedScene], transcripts: Sequence[Transcript], resamples: int, seed: int) -> Json:
+    """Word error rate over all mixes as one corpus, its interval and counts, and the scene that was heard worst.
+
+    `ci95` is from `resamples` resamples of templates; None where there is only one.
+    """
+    counts = [
+        word_errors(_text(scene.words), _text(transcript.words))
+        for scene, transcript in zip(scenes, transcripts, strict=True)
+    ]
     total = WordErrors(n_reference=0, substitutions=0, deletions=0, insertions=0)
     worst = ("", -1.0)
-    for scene, transcript in zip(scenes, transcripts, strict=True):
-        found = word_errors(_text(scene.words), _text(transcript.words))
+    for scene, found in zip(scenes, counts, strict=True):
         total += found
         if found.rate > worst[1]:
             worst = (scene.scene_id, found.rate)
     return {
         "word_error_rate": round(total.rate, 4),
+        "ci95": word_error_figure(counts, [scene.template_id for scene in scenes], resamples, seed)["ci95"],
         "words": total.n_reference,
         "substitutions": total.substitutions,
         "deletions": total.deletions,

@@ -55,9 +55,10 @@ def test_the_rate_on_mixes_is_that_of_the_corpus(scenes: list[MixedScene]) -> No
         )
         return Transcript(scene_id=scene.scene_id, audio_sha256=scene.sha256, recogniser="w", words=words)
 
-    found = mix_errors(scenes[:2], [heard(scenes[0], 9), heard(scenes[1], 0)])
+    found = mix_errors(scenes[:2], [heard(scenes[0], 9), heard(scenes[1], 0)], 200, 1)
     assert found["word_error_rate"] == round(9 / 72, 4)
     assert (found["deletions"], found["words"]) == (9, 72)
+    assert found["ci95"] == [0.0, 0.25]
     assert found["worst_scene"] == {"scene_id": "t00000-0", "word_error_rate": 0.25}
 
 
