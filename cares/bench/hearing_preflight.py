@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -63,7 +64,7 @@ def preflight(system: AudioSystem, out: Path, max_tokens: int, constrained: bool
     with Journal(out / "preflight.asked.jsonl") as journal:
         keys = [_key(system, question) for question in questions]
         answers = {place: kept.answer for place, key in enumerate(keys) if (kept := journal.get(key)) is not None}
-        todo = [place for place in range(len(questions)) if place not in answers]
+        todo = sorted(set(range(len(questions))) - set(answers), key=lambda place: (questions[place].audio, place))
 
         def keep(at: int, answer: ChatAnswer, milliseconds: int) -> None:
             journal.put(keys[todo[at]], answer, milliseconds)
@@ -214,13 +215,19 @@ def _item(item_id: str, question: str, texts: tuple[str, ...], file: Path, right
         template_id="t00000",
         split="test",
         audio=f"preflight/{file.name}",
-        audio_sha256=file_digest(file),
+        audio_sha256=_digest(file, file.stat().st_mtime_ns),
         question=f"{question}\n{options}\nAnswer with the letter of the right option only.",
         choices=choices,
         texts=texts,
         answer=choices[right],
         order=tuple(range(len(texts))),
     )
+
+
+@lru_cache(maxsize=64)
+def _digest(file: Path, changed_ns: int) -> str:
+    """The hash of a file that several questions are about."""
+    return file_digest(file)
 
 
 def _question(trial: Trial, out: Path, max_tokens: int, constrained: bool) -> AudioQuestion:

@@ -68,7 +68,8 @@ def hear_items(
     questions = [audio_question(item, root, max_tokens, seed, constrained, repeat) for item, repeat in wanted]
     keys = [_key(system, question) for question in questions]
     found: dict[int, Kept] = {place: kept for place, key in enumerate(keys) if (kept := journal.get(key)) is not None}
-    todo = [place for place in range(len(questions)) if place not in found]
+    # by recording, so that each is read and resampled once, and a server can keep what it made of it
+    todo = sorted(set(range(len(questions))) - set(found), key=lambda place: (questions[place].audio, place))
 
     def keep(at: int, answer: ChatAnswer, milliseconds: int) -> None:
         journal.put(keys[todo[at]], answer, milliseconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -18,6 +19,7 @@ from cares.llm.types import ChatAnswer
 from cares.records.item import Item
 
 AUDIO_RATE = 16_000
+KEPT_RECORDINGS = 16
 
 
 class AudioQuestion(NamedTuple):
@@ -116,6 +118,7 @@ def resampled_16k(samples: Samples) -> Samples:
     return np.asarray(np.clip(np.rint(resampled), -32768, 32767), np.int16)
 
 
+@lru_cache(maxsize=KEPT_RECORDINGS)
 def wav_16k(path: Path, sha256: str) -> bytes:
-    """A recording as the bytes of a 16 kHz mono 16-bit WAV file; see `load_16k`."""
+    """A recording as the bytes of a 16 kHz mono 16-bit WAV file; see `load_16k`. The last few are kept in memory."""
     return encode(load_16k(path, sha256), AUDIO_RATE, "WAV")

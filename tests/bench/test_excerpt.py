@@ -1,71 +1,119 @@
-"""The transcript shown with a question: only what is near, the sound at its exact place."""
+"""The transcripts that systems without ears are shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from cares.bench.excerpt import marked_hearing, marked_speech
-from cares.bench.items import build_items
-from cares.bench.params import ItemsParams
+import pytest
+
+from cares.bench.excerpt import heard_transcript, true_transcript
+from cares.core.errors import InputError
 from cares.core.pcm import SAMPLE_RATE
 from cares.records.item import Item
 from cares.records.timeline import MixedScene
-from cares.records.transcript import HeardWord, in_time_order
+from cares.records.transcript import HeardWord
 
 MakeScene = Callable[..., MixedScene]
+MakeItems = Callable[..., list[Item]]
 
 
-def item_of(scene: MixedScene, names: dict[str, str], event: int) -> Item:
-    params = ItemsParams(tasks=("reactions",), splits=("train",))
-    return build_items([scene], names, params, 1)[event]
+def of(items: list[Item], item_id: str) -> Item:
+    return next(item for item in items if item.item_id == item_id)
 
 
-def test_the_sound_stands_between_its_two_words_and_no_other_is_marked(
-    make_scene: MakeScene, names: dict[str, str]
-) -> None:
-    scene = make_scene(0, ("verbal", "ambient"))
-    text = marked_speech(scene, item_of(scene, names, 1), 120)
-    assert text.count("[SOUND]") == 1
-    assert "S1: w20 w21 w22 [SOUND] w23 w24 w25" in text.splitlines()
+@pytest.fixture
+def scene(make_scene: MakeScene) -> MixedScene:
+    return make_scene(0, ("pivot", "ambient"))
 
 
-def test_speakers_are_not_called_by_the_letters_of_options(make_scene: MakeScene, names: dict[str, str]) -> None:
-    scene = make_scene(0, ("verbal",))
-    lines = marked_speech(scene, item_of(scene, names, 0), 120).splitlines()
-    assert [line[:3] for line in lines] == ["S1:", "S2:"] * 3
+@pytest.fixture
+def asked(scene: MixedScene, make_items: MakeItems) -> list[Item]:
+    return make_items([scene])
 
 
-def test_only_words_within_reach(make_scene: MakeScene, names: dict[str, str]) -> None:
-    scene = make_scene(0, ("verbal",))
-    assert marked_speech(scene, item_of(scene, names, 0), 1.3) == "S2: w10 w11 w12 [SOUND] w13 w14 w15"
-
-
-def test_a_sound_with_no_word_near_still_has_its_speaker(make_scene: MakeScene, names: dict[str, str]) -> None:
-    scene = make_scene(0, ("verbal",))
-    assert marked_speech(scene, item_of(scene, names, 0), 0.01) == "S2: [SOUND]"
-
-
-def test_heard_words_around_the_sound(make_scene: MakeScene) -> None:
-    scene = make_scene(0, ("verbal",))
-    event = scene.events[0]
-    heard = [
-        HeardWord(word="far", start_sample=0, end_sample=100),
-        HeardWord(word="before", start_sample=event.start_sample - 9000, end_sample=event.start_sample - 100),
-        HeardWord(word="after", start_sample=event.start_sample, end_sample=event.start_sample + 100),
+def heard(scene: MixedScene) -> list[HeardWord]:
+    return [
+        HeardWord(word=word.word.upper(), start_sample=word.start_sample, end_sample=word.end_sample)
+        for word in scene.words
     ]
-    assert marked_hearing(heard, event, 1) == "before [SOUND] after"
-    assert marked_hearing([], event, 1) == "[SOUND]"
 
 
-def test_a_word_that_runs_into_the_gap_belongs_to_the_side_of_its_middle(make_scene: MakeScene) -> None:
-    event = make_scene(0, ("verbal",)).events[0]
-    start = event.gap_start
-    early = HeardWord(word="early", start_sample=start - 300, end_sample=start + 200)
-    late = HeardWord(word="late", start_sample=start - 200, end_sample=start + 300)
-    assert in_time_order([late, early], [event]) == [early, event, late]
+def test_every_turn_has_a_line_with_its_time_and_every_sound_its_own(
+    scene: MixedScene, asked: list[Item], names: dict[str, str]
+) -> None:
+    lines = true_transcript(scene, of(asked, "scene/t00000-0"), names, 20, marked=True).splitlines()
+    assert lines[0] == "[0:01.0] S1: w00 w01 w02 w03 w04 w05"
+    sounds = [place for place, line in enumerate(lines) if "(sound: " in line]
+    assert len(sounds) == 2
+    first = sounds[0]
+    assert lines[first - 1].endswith("S2: w10 w11 w12")
+    assert lines[first] == f"[0:06.1] (sound: {names[scene.events[0].sound]})"
+    assert lines[first + 1].endswith("S2: w13 w14 w15")
 
 
-def test_a_sound_after_the_last_word_comes_last(make_scene: MakeScene) -> None:
-    event = make_scene(0, ("verbal",)).events[0]
-    word = HeardWord(word="a", start_sample=0, end_sample=SAMPLE_RATE // 10)
-    assert in_time_order([word], [event]) == [word, event]
+def test_without_marks_only_words_are_told(scene: MixedScene, asked: list[Item], names: dict[str, str]) -> None:
+    text = true_transcript(scene, of(asked, "summary-25/t00000-0"), names, 20, marked=False)
+    assert "sound" not in text
+    assert len(text.splitlines()) == 6
+
+
+def test_the_muted_half_of_a_pair_lacks_the_mark_of_its_sound_alone(
+    scene: MixedScene, asked: list[Item], names: dict[str, str]
+) -> None:
+    original, muted = (of(asked, f"grounding-{level}/t00000-0/0") for level in ("original", "muted"))
+    first, second = (true_transcript(scene, item, names, 20, marked=True) for item in (original, muted))
+    assert first.count("(sound:") == 2
+    assert second.count("(sound:") == 1
+    assert f"(sound: {names[scene.events[1].sound]})" in second
+    assert true_transcript(scene, original, names, 20, marked=False) == true_transcript(
+        scene, muted, names, 20, marked=False
+    )
+
+
+@pytest.mark.parametrize("level", ["time", "time_and_name"])
+def test_only_what_is_near_a_told_time_is_shown(
+    level: str, scene: MixedScene, asked: list[Item], names: dict[str, str]
+) -> None:
+    text = true_transcript(scene, of(asked, f"reactions-{level}/t00000-0/0"), names, 1.1, marked=True)
+    assert [line.split("] ")[1] for line in text.splitlines()] == [
+        "S2: w11 w12",
+        f"(sound: {names[scene.events[0].sound]})",
+        "S2: w13",
+    ]
+    whole = true_transcript(scene, of(asked, "reactions-neither/t00000-0/0"), names, 1.1, marked=True)
+    assert len(whole.splitlines()) > 6
+
+
+def test_an_unknown_sound_is_an_error(scene: MixedScene, asked: list[Item]) -> None:
+    with pytest.raises(InputError, match="catalog sound"):
+        true_transcript(scene, asked[0], {}, 20, marked=True)
+
+
+def test_what_was_heard_has_times_and_no_speakers(scene: MixedScene, asked: list[Item]) -> None:
+    text = heard_transcript(heard(scene), of(asked, "scene/t00000-0"), 20)
+    assert text.splitlines()[0] == "[0:01.0] W00 W01 W02 W03 W04 W05"
+    assert "S1" not in text
+    assert "sound" not in text
+
+
+def test_a_line_of_what_was_heard_has_twelve_words_at_most(asked: list[Item]) -> None:
+    words = [HeardWord(word=f"w{n}", start_sample=n * 1000, end_sample=n * 1000 + 900) for n in range(30)]
+    lines = heard_transcript(words, of(asked, "scene/t00000-0"), 20).splitlines()
+    assert [len(line.split()) - 1 for line in lines] == [12, 12, 6]
+    later = [*words, HeardWord(word="late", start_sample=10 * SAMPLE_RATE, end_sample=11 * SAMPLE_RATE)]
+    assert heard_transcript(later, of(asked, "scene/t00000-0"), 20).splitlines()[-1] == "[0:10.0] late"
+
+
+def test_the_place_of_a_sound_is_marked_only_where_the_question_tells_it(scene: MixedScene, asked: list[Item]) -> None:
+    told = heard_transcript(heard(scene), of(asked, "reactions-time/t00000-0/0"), 20).splitlines()
+    at = told.index("[0:06.1] (the sound in question)")
+    assert told[at - 1].endswith("W10 W11 W12")
+    assert told[at + 1].endswith("W13 W14 W15")
+    for item in asked:
+        if not (item.task == "reactions" and item.level != "neither"):
+            assert "in question" not in heard_transcript(heard(scene), item, 20)
+
+
+def test_silence_has_the_mark_alone(asked: list[Item]) -> None:
+    assert heard_transcript([], of(asked, "reactions-time/t00000-0/0"), 20) == "[0:06.1] (the sound in question)"
+    assert heard_transcript([], of(asked, "scene/t00000-0"), 20) == ""

@@ -1,7 +1,8 @@
-"""Systems with a language model of our own: what is asked, in which waves, and that answers keep their rows."""
+"""Systems that cannot hear: what is asked, in which waves, and that answers keep their rows."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,31 +12,41 @@ import pytest
 
 from cares.bench import run
 from cares.bench.ask import Question, ask, waves
-from cares.bench.items import build_items
-from cares.bench.params import BenchParams, ItemsParams
-from cares.bench.systems import cascade_questions, load_prompt, majority_answers, oracle_questions, read_answers
+from cares.bench.params import BenchParams
+from cares.bench.systems import (
+    cascade_questions,
+    load_prompt,
+    majority_answers,
+    oracle_questions,
+    random_answers,
+    read_answer,
+    read_answers,
+)
+from cares.bench.systems_repeats import flip_rate, repeated
 from cares.core.errors import CaresError, InputError
 from cares.core.record import write_records
 from cares.llm import waves as llm_waves
 from cares.llm.params import LlmParams
 from cares.llm.types import ChatAnswer, ChatRequest, LlmError, failed
-from cares.records.item import LETTERS, Item
+from cares.records.answer import Answer
+from cares.records.item import Item
 from cares.records.timeline import MixedScene
 from cares.records.transcript import HeardWord, Transcript
 
 PARAMS = BenchParams(
-    systems=("majority", "oracle", "cascade"),
+    systems=("majority", "random", "oracle", "cascade"),
     wave_templates=4,
     wave_size=6,
     context_s=20.0,
     max_tokens=24,
     bootstrap=100,
 )
-PROMPT = load_prompt(Path("prompts/bench_reactions.jinja"))
+PROMPT = load_prompt(Path("prompts/bench_text.jinja"))
+MakeItems = Callable[..., list[Item]]
 
 
 class Echo:
-    """Answers each question with the letter of its second option; requests holding `bad` fail alone."""
+    """Answers each question with the letter B; requests holding `bad` fail alone."""
 
     promised = True
 
@@ -56,13 +67,12 @@ class Echo:
         text = request.messages[-1].content
         if self._bad in text:
             return failed("refused", 7)
-        label = text.split("\nB) ")[1].split(":")[0]
-        return ChatAnswer(text=label, finish_reason="stop", prompt_tokens=len(text.split()), completion_tokens=1)
+        return ChatAnswer(text="B", finish_reason="stop", prompt_tokens=len(text.split()), completion_tokens=1)
 
 
 @pytest.fixture
-def items(scenes: list[MixedScene], names: dict[str, str]) -> list[Item]:
-    return build_items(scenes, names, ItemsParams(tasks=("reactions",), splits=("train", "validation", "test")), 1)
+def asked(scenes: list[MixedScene], make_items: MakeItems) -> list[Item]:
+    return make_items(scenes, "reactions")
 
 
 @pytest.fixture
@@ -85,64 +95,90 @@ def by_id(scenes: list[MixedScene]) -> dict[str, MixedScene]:
     return {scene.scene_id: scene for scene in scenes}
 
 
-def test_majority_is_the_most_frequent_label_and_ties_go_by_order(items: list[Item]) -> None:
-    counts = {label: sum(item.answer == label for item in items) for label in items[0].options}
-    chosen = majority_answers(items)[0].choice
-    assert counts[str(chosen)] == max(counts.values())
-    tie = [items[0].model_copy(update={"answer": label}) for label in ("ambient", "verbal")]
-    assert {answer.choice for answer in majority_answers(tie)} == {"verbal"}
+def oracle(items: Sequence[Item], scenes: list[MixedScene], names: dict[str, str]) -> list[Question]:
+    return oracle_questions(items, by_id(scenes), names, PROMPT, 20, marked=True)
 
 
-def test_the_prompt_holds_the_question_and_all_options_in_their_order(
-    items: list[Item], scenes: list[MixedScene]
+def test_majority_is_the_most_frequent_label_and_ties_go_by_order(asked: list[Item], make_items: MakeItems) -> None:
+    counts = Counter(item.answer for item in asked if item.level == "time")
+    chosen = {answer.choice for answer in majority_answers([item for item in asked if item.level == "time"])}
+    assert len(chosen) == 1
+    assert counts[str(chosen.pop())] == max(counts.values())
+    tie = [next(item for item in asked if item.answer == label) for label in ("ambient", "verbal")]
+    assert {answer.choice for answer in majority_answers([item for item in tie if item.level == tie[0].level])} == {
+        "verbal"
+    }
+
+
+def test_majority_knows_no_answer_of_items_whose_choices_differ(items: list[Item]) -> None:
+    for task in ("sounds", "scene"):
+        chosen = [item for item in items if item.task == task]
+        answers = majority_answers(chosen)
+        places = {item.choices.index(str(answer.choice)) for item, answer in zip(chosen, answers, strict=True)}
+        if len({frozenset(item.choices) for item in chosen}) > 1:
+            assert len(places) == 1
+
+
+def test_both_halves_of_a_pair_get_one_constant_answer(items: list[Item]) -> None:
+    answers = majority_answers([item for item in items if item.task == "grounding"])
+    assert {answer.choice for answer in answers} == {"yes"}
+
+
+def test_random_follows_from_the_item_and_the_seed_alone(items: list[Item]) -> None:
+    answers = random_answers(items, 1)
+    assert [answer.item_id for answer in answers] == [item.item_id for item in items if item.choices]
+    assert random_answers(items[::-1], 1) == answers[::-1]
+    assert random_answers(items, 2) != answers
+    assert len({answer.choice for answer in answers if answer.item_id.startswith("reactions")}) == 4
+
+
+def test_the_prompt_holds_the_transcript_and_the_whole_question(
+    items: list[Item], scenes: list[MixedScene], names: dict[str, str]
 ) -> None:
-    for question in oracle_questions(items, by_id(scenes), PROMPT, 20):
-        lines = question.prompt.splitlines()
-        assert question.prompt.count("[SOUND]") == 2
-        assert question.item.sound_name in lines[0]
-        shown = [line[3:].split(":")[0] for line in lines if line[:2] in {f"{letter})" for letter in LETTERS}]
-        assert tuple(shown) == question.item.options
-        assert len(question.prompt.split()) < 160
+    for question in oracle(items, scenes, names):
+        assert question.prompt.endswith(question.item.question)
+        assert "S1: w00" in question.prompt
 
 
 def test_the_right_answer_is_not_told_by_anything_but_the_transcript(
-    make_scene: Callable[..., MixedScene], names: dict[str, str]
+    make_scene: Callable[..., MixedScene], make_items: MakeItems, names: dict[str, str]
 ) -> None:
-    params = ItemsParams(tasks=("reactions",), splits=("train",))
     prompts = set()
     for reaction in ("pivot", "ambient"):
         scene = make_scene(0, (reaction,))
-        item = build_items([scene], names, params, 1)[0]
-        same = item.model_copy(update={"options": ("pivot", "verbal", "behavioral", "ambient")})
-        prompts.add(
-            oracle_questions([same], by_id([scene]), jinja2.Template("{{ sound }} {{ transcript }}"), 20)[0].prompt
-        )
+        item = make_items([scene], "reactions")[0]
+        question = oracle_questions(
+            [item], by_id([scene]), names, jinja2.Template("{{ transcript }}"), 20, marked=True
+        )[0]
+        prompts.add(question.prompt)
     assert len(prompts) == 1
 
 
 def test_the_cascade_sees_what_was_heard(
-    items: list[Item], scenes: list[MixedScene], transcripts: dict[str, Transcript]
+    asked: list[Item], scenes: list[MixedScene], transcripts: dict[str, Transcript]
 ) -> None:
-    questions = cascade_questions(items, by_id(scenes), transcripts, PROMPT, 20)
-    assert all("W12 [SOUND] W13" in question.prompt for question in questions if question.item.event == 0)
+    questions = cascade_questions(asked, by_id(scenes), transcripts, PROMPT, 20)
+    assert all("W10 W11 W12" in question.prompt for question in questions if question.item.event == 0)
     assert not any("S1:" in question.prompt for question in questions)
 
 
 def test_a_transcript_of_another_file_is_an_error(
-    items: list[Item], scenes: list[MixedScene], transcripts: dict[str, Transcript]
+    asked: list[Item], scenes: list[MixedScene], transcripts: dict[str, Transcript]
 ) -> None:
-    first = items[0].scene_id
+    first = asked[0].scene_id
     stale = transcripts | {first: transcripts[first].model_copy(update={"audio_sha256": "f" * 64})}
     with pytest.raises(InputError, match=rf"{first}\.audio_sha256.*dvc repro"):
-        cascade_questions(items, by_id(scenes), stale, PROMPT, 20)
+        cascade_questions(asked, by_id(scenes), stale, PROMPT, 20)
     with pytest.raises(InputError, match=first):
-        cascade_questions(items, by_id(scenes), {}, PROMPT, 20)
+        cascade_questions(asked, by_id(scenes), {}, PROMPT, 20)
 
 
-def test_items_of_an_older_build_are_an_error(items: list[Item], scenes: list[MixedScene]) -> None:
+def test_items_of_an_older_build_are_an_error(
+    asked: list[Item], scenes: list[MixedScene], names: dict[str, str]
+) -> None:
     changed = [scene.model_copy(update={"sha256": "e" * 64}) for scene in scenes]
     with pytest.raises(InputError, match="dvc repro items"):
-        oracle_questions(items, by_id(changed), PROMPT, 20)
+        oracle(asked, changed, names)
 
 
 def test_an_undefined_name_in_the_prompt_is_an_error(tmp_path: Path) -> None:
@@ -156,55 +192,128 @@ def test_an_undefined_name_in_the_prompt_is_an_error(tmp_path: Path) -> None:
         load_prompt(tmp_path / "none.jinja")
 
 
-def test_waves_follow_from_template_numbers_alone(items: list[Item]) -> None:
-    plan = waves(items, 4, 6)
-    assert sorted(place for wave in plan for place in wave) == list(range(len(items)))
+def test_waves_follow_from_template_numbers_alone(asked: list[Item]) -> None:
+    plan = waves(asked, 4, 6)
+    assert sorted(place for wave in plan for place in wave) == list(range(len(asked)))
     assert max(len(wave) for wave in plan) <= 6
-    groups = [{int(items[place].template_id[1:]) // 4 for place in wave} for wave in plan]
+    groups = [{int(asked[place].template_id[1:]) // 4 for place in wave} for wave in plan]
     assert all(len(group) == 1 for group in groups)
-    kept = [item for item in items if item.template_id != "t00001"]
+    kept = [item for item in asked if item.template_id != "t00001"]
     later = {tuple(kept[place].item_id for place in wave) for wave in waves(kept, 4, 6)}
-    untouched = {tuple(items[p].item_id for p in wave) for wave in plan if int(items[wave[0]].template_id[1:]) >= 4}
+    untouched = {tuple(asked[p].item_id for p in wave) for wave in plan if int(asked[wave[0]].template_id[1:]) >= 4}
     assert untouched <= later
 
 
-def test_a_template_id_without_a_number_is_an_error(items: list[Item]) -> None:
+def test_a_template_id_without_a_number_is_an_error(asked: list[Item]) -> None:
     with pytest.raises(InputError, match="template_id"):
-        waves([items[0].model_copy(update={"template_id": "beach"})], 4, 6)
+        waves([asked[0].model_copy(update={"template_id": "beach"})], 4, 6)
 
 
 def test_answers_come_in_the_order_of_the_questions_at_temperature_zero(
-    items: list[Item], scenes: list[MixedScene]
+    asked: list[Item], scenes: list[MixedScene], names: dict[str, str]
 ) -> None:
-    questions = oracle_questions(items[::-1], by_id(scenes), PROMPT, 20)
+    questions = oracle(asked[::-1], scenes, names)
     model = Echo()
-    answers = read_answers("oracle", items[::-1], ask(questions, model, PARAMS, 1))
-    assert [answer.item_id for answer in answers] == [item.item_id for item in items[::-1]]
-    assert [answer.choice for answer in answers] == [item.options[1] for item in items[::-1]]
+    answers = read_answers("oracle", questions, ask(questions, model, PARAMS, 1))
+    assert [answer.item_id for answer in answers] == [item.item_id for item in asked[::-1]]
+    assert [answer.choice for answer in answers] == [item.choices[1] for item in asked[::-1]]
     requests = [request for wave in model.asked for request in wave]
-    assert {(request.temperature, request.max_tokens) for request in requests} == {(0.0, 24)}
+    assert {(request.temperature, request.max_tokens, request.choices) for request in requests} == {(0.0, 24, None)}
     assert len({request.seed for request in requests}) == len(requests)
 
 
-def test_one_failed_answer_moves_no_other_row(items: list[Item], scenes: list[MixedScene]) -> None:
-    questions = [
-        Question(question.item, question.prompt + ("\nBAD" if place == 3 else ""))
-        for place, question in enumerate(oracle_questions(items, by_id(scenes), PROMPT, 20))
-    ]
-    answers = read_answers("oracle", items, ask(questions, Echo(bad="BAD"), PARAMS, 1))
-    assert (answers[3].status, answers[3].choice, answers[3].finish_reason) == ("error", None, "error")
-    for place, (item, answer) in enumerate(zip(items, answers, strict=True)):
+def test_a_summary_may_be_as_long_as_it_is_asked_to_be(
+    items: list[Item], scenes: list[MixedScene], names: dict[str, str]
+) -> None:
+    model = Echo()
+    ask(oracle([item for item in items if item.task == "summary"], scenes, names), model, PARAMS, 1)
+    assert {request.max_tokens for wave in model.asked for request in wave} == {91, 241, 616}
+
+
+def test_questions_that_read_alike_are_asked_once(
+    items: list[Item], scenes: list[MixedScene], transcripts: dict[str, Transcript]
+) -> None:
+    pairs = [item for item in items if item.task == "grounding"]
+    model = Echo()
+    questions = cascade_questions(pairs, by_id(scenes), transcripts, PROMPT, 20)
+    answers = read_answers("cascade", questions, ask(questions, model, PARAMS, 1))
+    assert sum(len(wave) for wave in model.asked) == len(pairs) / 2
+    of_pair: dict[str, set[str | None]] = {}
+    for item, answer in zip(pairs, answers, strict=True):
         assert answer.item_id == item.item_id
-        assert place == 3 or answer.choice == item.options[1]
+        of_pair.setdefault(item.pair, set()).add(answer.choice)
+    assert all(len(choices) == 1 for choices in of_pair.values())
 
 
-def test_a_model_that_loses_an_answer_is_an_error(items: list[Item], scenes: list[MixedScene]) -> None:
+def test_constrained_answers_are_letters_and_are_marked(
+    items: list[Item], scenes: list[MixedScene], names: dict[str, str]
+) -> None:
+    model = Echo()
+    questions = [question._replace(constrained=True) for question in oracle(items, scenes, names)]
+    answers = read_answers("oracle-constrained", questions, ask(questions, model, PARAMS, 1))
+    choices = {request.choices for wave in model.asked for request in wave}
+    assert choices == {("A", "B", "C", "D"), ("A", "B"), None}
+    assert all(answer.constrained == bool(item.choices) for item, answer in zip(items, answers, strict=True))
+
+
+def test_one_failed_answer_moves_no_other_row(
+    asked: list[Item], scenes: list[MixedScene], names: dict[str, str]
+) -> None:
+    questions = [
+        question._replace(prompt=question.prompt + ("\nBAD" if place == 3 else ""))
+        for place, question in enumerate(oracle(asked, scenes, names))
+    ]
+    answers = read_answers("oracle", questions, ask(questions, Echo(bad="BAD"), PARAMS, 1))
+    assert (answers[3].status, answers[3].choice, answers[3].finish_reason) == ("error", None, "error")
+    assert answers[3].text == "refused"
+    for place, (item, answer) in enumerate(zip(asked, answers, strict=True)):
+        assert answer.item_id == item.item_id
+        assert place == 3 or answer.choice == item.choices[1]
+
+
+def test_a_filtered_answer_is_a_refusal(asked: list[Item]) -> None:
+    answer = read_answer("openai", asked[0], failed("content_filter"), constrained=False, repeat=0)
+    assert (answer.status, answer.finish_reason) == ("refused", "content_filter")
+
+
+def test_a_model_that_loses_an_answer_is_an_error(
+    asked: list[Item], scenes: list[MixedScene], names: dict[str, str]
+) -> None:
     class Loses(Echo):
         def complete(self, wave: Sequence[ChatRequest]) -> list[ChatAnswer]:
             return super().complete(wave)[1:]
 
     with pytest.raises(CaresError, match="answers to"):
-        ask(oracle_questions(items, by_id(scenes), PROMPT, 20), Loses(), PARAMS, 1)
+        ask(oracle(asked, scenes, names), Loses(), PARAMS, 1)
+
+
+def test_the_repeated_subset_changes_little_with_more_items(items: list[Item]) -> None:
+    some = repeated(items, 10, 1)
+    assert len(some) == 10
+    assert all(item.choices for item in some)
+    assert [item for item in items if item in some] == some
+    fewer = repeated([item for item in items if item.template_id != "t00003"], 10, 1)
+    assert len({item.item_id for item in some} - {item.item_id for item in fewer}) <= sum(
+        item.template_id == "t00003" for item in some
+    )
+    assert repeated(items, 0, 1) == []
+
+
+def test_the_flip_rate_counts_other_choices() -> None:
+    def answer(item_id: str, choice: str | None, repeat: int) -> Answer:
+        status = "ok" if choice else "unreadable"
+        return Answer.parse(
+            {
+                "item_id": item_id, "system": "s", "text": choice or "?", "finish_reason": "stop", "status": status,
+                "choice": choice, "repeat": repeat,
+            },
+            "test",
+        )  # fmt: skip
+
+    rows = [answer(f"i{n}", "verbal", 0) for n in range(4)]
+    again = [answer("i0", "verbal", 1), answer("i1", "pivot", 1), answer("i2", None, 1)]
+    assert flip_rate([*rows, *again]) == {"n": 3, "flips": 2, "rate": 0.6667, "same_text": 0.3333}
+    assert flip_rate(rows) == {"n": 0, "flips": 0, "rate": None, "same_text": None}
 
 
 @pytest.fixture
@@ -215,7 +324,7 @@ def build(
     write_records(tmp_path / "data/scenes/scenes.jsonl", scenes)
     write_records(tmp_path / "data/bench/transcripts.jsonl", list(transcripts.values()))
     (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts/bench_reactions.jinja").write_bytes(Path("prompts/bench_reactions.jinja").read_bytes())
+    (tmp_path / "prompts/bench_text.jinja").write_bytes(Path("prompts/bench_text.jinja").read_bytes())
     monkeypatch.setenv("CARES_STORE", str(tmp_path / "store"))
     monkeypatch.setattr(llm_waves, "model_identity", lambda model_id, params: model_id)
     monkeypatch.delenv("CARES_LLM_URL", raising=False)
@@ -230,73 +339,60 @@ def use(model: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llm_waves, "open_llm", opened)
 
 
-@pytest.mark.parametrize("system", ["oracle", "cascade"])
+@pytest.mark.parametrize("system", ["oracle", "oracle-unmarked", "cascade", "cascade-constrained"])
 def test_a_killed_run_resumes_and_asks_nothing_twice(
     system: str, build: Path, items: list[Item], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     llm = LlmParams(wave_limit=6)
+    params = PARAMS.model_copy(update={"repeats": 7})
     broken, second, third = Echo(fail_at_wave=2), Echo(), Echo()
     use(broken, monkeypatch)
     with pytest.raises(LlmError):
-        run.answer_items(system, items, PARAMS, "qwen", llm, 1, build)
+        run.answer_items(system, items, params, "qwen", llm, 1, build)
     use(second, monkeypatch)
-    resumed, about = run.answer_items(system, items, PARAMS, "qwen", llm, 1, build)
+    resumed, about = run.answer_items(system, items, params, "qwen", llm, 1, build)
     seen = [request.seed for model in (broken, second) for wave in model.asked for request in wave]
-    assert len(seen) == len(set(seen)) == len(items)
+    assert len(seen) == len(set(seen))
     use(third, monkeypatch)
-    again, _ = run.answer_items(system, items, PARAMS, "qwen", llm, 1, build)
+    again, _ = run.answer_items(system, items, params, "qwen", llm, 1, build)
     assert third.asked == []
     assert again == resumed
-    assert about["language_model"] == "qwen"
-    assert about["same_again_promised"] is True
+    assert [answer.item_id for answer in resumed if not answer.repeat] == [item.item_id for item in items]
+    assert sum(answer.repeat for answer in resumed) == 7
+    assert about["model"] == "qwen"
 
 
-def test_a_wave_with_a_failed_answer_is_asked_again(
-    build: Path, items: list[Item], scenes: list[MixedScene], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    llm = LlmParams(wave_limit=6)
-    first_prompt = oracle_questions(items, by_id(scenes), PROMPT, 20)[0].prompt
-    failing, sound = Echo(bad=first_prompt), Echo()
-    failing.promised = False  # as a server's answers are; a failure that would only come again is kept
-    use(failing, monkeypatch)
-    answers, _ = run.answer_items("oracle", items, PARAMS, "qwen", llm, 1, build)
-    assert [answer.status for answer in answers].count("error") == 1
-    use(sound, monkeypatch)
-    answers, _ = run.answer_items("oracle", items, PARAMS, "qwen", llm, 1, build)
-    assert len(sound.asked) == 1
-    assert {answer.status for answer in answers} == {"ok"}
+def test_only_the_wanted_tasks_are_asked(build: Path, items: list[Item], monkeypatch: pytest.MonkeyPatch) -> None:
+    use(Echo(), monkeypatch)
+    params = PARAMS.model_copy(update={"tasks": ("scene", "summary-25")})
+    answers, _ = run.answer_items("oracle", items, params, "qwen", LlmParams(wave_limit=6), 1, build)
+    assert {answer.item_id.split("/")[0] for answer in answers} == {"scene", "summary-25"}
 
 
 def test_a_wave_larger_than_the_model_takes_is_an_error(build: Path, items: list[Item]) -> None:
-    with pytest.raises(InputError, match=r"bench\.wave_size.*llm\.wave_limit"):
-        run.answer_items("oracle", items, PARAMS, "qwen", LlmParams(wave_limit=5), 1, build)
+    with pytest.raises(InputError, match=r"bench\.wave_size"):
+        run.answer_items("oracle", items, PARAMS, "qwen", LlmParams(wave_limit=2), 1, build)
 
 
-def test_majority_needs_no_file_and_no_model(tmp_path: Path, items: list[Item]) -> None:
-    answers, about = run.answer_items("majority", items, PARAMS, "qwen", LlmParams(), 1, tmp_path)
-    assert {answer.choice for answer in answers} == {about["label"]}
+@pytest.mark.parametrize(("system", "hint"), [("openai", "bench.audio_model"), ("transformers", "bench.transformers")])
+def test_a_system_without_its_model_is_an_error(system: str, hint: str, build: Path, items: list[Item]) -> None:
+    with pytest.raises(InputError, match=hint):
+        run.answer_items(system, items, PARAMS, "qwen", LlmParams(wave_limit=6), 1, build)
 
 
-def test_the_store_keeps_whole_waves(build: Path, items: list[Item], monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Echo()
-    use(model, monkeypatch)
-    run.answer_items("oracle", items, PARAMS, "qwen", LlmParams(wave_limit=6), 1, build)
-    kept = [path for path in (build / "store").rglob("*") if path.is_file()]
-    assert len(kept) == len(model.asked)
+def test_openai_without_a_server_is_an_error(build: Path, items: list[Item]) -> None:
+    params = PARAMS.model_copy(update={"audio_model": "ears"})
+    with pytest.raises(CaresError, match="CARES_LLM_URL"):
+        run.answer_items("openai", items, params, "qwen", LlmParams(wave_limit=6), 1, build)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("systems", []),
-        ("systems", ["oracle", "oracle"]),
-        ("systems", ["oracel"]),
-        ("wave_size", 0),
-        ("context_s", -1.0),
-        ("bootstrap", 10),
-        ("max_tokens", 0),
-    ],
-)
-def test_a_wrong_section_is_an_error_with_its_field(field: str, value: object) -> None:
-    with pytest.raises(InputError, match=rf"params\.yaml: bench\.{field}"):
-        BenchParams.parse(PARAMS.to_json() | {field: value}, "params.yaml", "bench")
+@pytest.mark.parametrize("name", ["oracel", "majority-constrained", "random-constrained", "", "openai_constrained"])
+def test_an_unknown_system_is_an_error(name: str) -> None:
+    with pytest.raises(InputError, match="oracle"):
+        BenchParams.parse(PARAMS.to_json() | {"systems": [name]}, "params.yaml", "bench")
+
+
+@pytest.mark.parametrize("task", ["reaction", "grounding-muted", "summary-30", ""])
+def test_an_unknown_task_is_an_error(task: str) -> None:
+    with pytest.raises(InputError, match="grounding"):
+        BenchParams.parse(PARAMS.to_json() | {"tasks": [task]}, "params.yaml", "bench")
