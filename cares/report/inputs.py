@@ -41,6 +41,7 @@ class Inputs:
     metrics: dict[str, Json]
     bench: dict[str, Json]
     models: Json
+    leaderboard: Json
     audit: AuditFigures = field(default_factory=AuditFigures)
     missing: list[str] = field(default_factory=list)
 
@@ -86,6 +87,7 @@ def read_inputs(root: Path) -> Inputs:
         metrics={path.stem: read_json(path) for path in folder("metrics", ".json")},
         bench={path.stem: read_json(path) for path in folder("metrics/bench", ".json")},
         models=value("data/models.json"),
+        leaderboard=value("data/bench/leaderboard/leaderboard.json"),
         audit=read_audit(root, missing),
         missing=missing,
     )

@@ -19,6 +19,7 @@ from cares.records.scene import REACTIONS
 from cares.records.timeline import MixedScene
 from cares.report import tables
 from cares.report.audit_page import audit_page
+from cares.report.benchmark_page import benchmark_page
 from cares.report.evaluator import evaluator_note
 from cares.report.inputs import Inputs
 from cares.report.pages import PageMaker, Tools
@@ -26,7 +27,7 @@ from cares.report.picture import LEFT, WIDTH, timeline_picture
 from cares.report.script import clock, decibels, duration, script
 from cares.report.words import words_page
 
-PAGES: tuple[PageMaker, ...] = (words_page, audit_page)
+PAGES: tuple[PageMaker, ...] = (words_page, audit_page, benchmark_page)
 
 METRIC_TITLES = {
     "allocation": "Allocation",
@@ -41,6 +42,7 @@ METRIC_TITLES = {
     "wer": "Word error rate",
     "audit": "Leakage audit",
     "items": "Items of the benchmark",
+    "leaderboard": "First figures of the benchmark",
 }
 
 
@@ -107,7 +109,6 @@ def _index(inputs: Inputs, shown: Sequence[MixedScene]) -> dict[str, object]:
             for name in sorted(inputs.metrics, key=_place_of_metric)
         ],
         "systems": tables.system_rows(inputs.bench),
-        "confusions": tables.confusions(inputs.items, inputs.answers),
         "licences": tables.licences(inputs),
         "models": tables.model_rows(inputs.models),
         "missing": inputs.missing,

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from cares.core.canonical import Json
-from cares.records.answer import Answer
-from cares.records.item import Item
 from cares.records.scene import REACTIONS
 from cares.report.inputs import Inputs
 from cares.report.picture import share
 
-SYSTEM_ORDER = ("majority", "oracle", "cascade")
-NOT_READ = "unreadable"
+SYSTEM_ORDER = ("majority", "random", "oracle", "oracle-unmarked", "cascade")
+SHOWN_TASK = "reactions-time_and_name"
 
 
 class SystemRow(NamedTuple):
-    """One system's line of the benchmark's table, with the places of its interval on the picture."""
+    """One system's balanced accuracy in telling the reactions, with the places of its interval on the picture."""
 
     system: str
     n: str
@@ -30,13 +28,6 @@ class SystemRow(NamedTuple):
     low: str
     at: str
     span: str
-
-
-class Confusion(NamedTuple):
-    """Counts of one system: a row per right label, a column per answer, the last one for what could not be read."""
-
-    system: str
-    rows: tuple[tuple[str, tuple[int, ...]], ...]
 
 
 class Unfinished(NamedTuple):
@@ -89,40 +80,30 @@ def percent(value: float | None) -> str:
 
 
 def system_rows(bench: Mapping[str, Json]) -> list[SystemRow]:
-    """One row a system, the known ones first."""
+    """One row a system that was asked about reactions with time and name given, the known ones first."""
     rows = []
-    for system in _ordered(bench):
-        scores = bench[system]["reactions"]
-        balanced = scores["balanced_accuracy"]
-        low, high = balanced["ci95"]["low"], balanced["ci95"]["high"]
+    for system in ordered_systems(bench):
+        scores = bench[system].get("tasks", {}).get(SHOWN_TASK)
+        if scores is None:
+            continue
+        value = scores["balanced_accuracy"]["value"]
+        low, high = scores["balanced_accuracy"]["ci95"] or (value, value)
         collapse = scores["collapse"]
         rows.append(
             SystemRow(
                 system=system,
                 n=str(scores["n"]),
-                balanced=percent(balanced["value"]),
-                interval=f"{percent(low)} to {percent(high)}",
-                recall=tuple(percent(scores["recall"][label]) for label in REACTIONS),
+                balanced=percent(value),
+                interval=f"{percent(low)} to {percent(high)}" if scores["balanced_accuracy"]["ci95"] else "none",
+                recall=tuple(percent(scores["recall"][label]["value"]) for label in REACTIONS),
                 unreadable=str(scores["unreadable"]),
-                collapse=f"{plain(collapse['index'])} ({collapse['most_given'] or 'no label'})",
+                collapse=f"{collapse['top'] or 'none'}, {percent(collapse['top_share'])}",
                 low=share(low),
-                at=share(balanced["value"]),
+                at=share(value),
                 span=share(high - low),
             )
         )
     return rows
-
-
-def confusions(items: Sequence[Item], answers: Mapping[str, Sequence[Answer]]) -> list[Confusion]:
-    """How often each system gave each answer to items of each label."""
-    tables = []
-    for system in _ordered(answers):
-        choice = {answer.item_id: answer.choice or NOT_READ for answer in answers[system]}
-        counts = Counter((item.answer, choice[item.item_id]) for item in items if item.item_id in choice)
-        columns = (*REACTIONS, NOT_READ)
-        rows = tuple((label, tuple(counts[label, column] for column in columns)) for label in REACTIONS)
-        tables.append(Confusion(system, rows))
-    return tables
 
 
 def unfinished(inputs: Inputs) -> list[Unfinished]:
@@ -167,17 +148,19 @@ def model_rows(models: Json) -> list[dict[str, str]]:
 
 
 def answers_by_event(inputs: Inputs, scene_id: str) -> dict[int, list[tuple[str, str, bool]]]:
-    """For each event of a scene: (system, its answer, whether it is right)."""
-    items = {item.item_id: item for item in inputs.items if item.scene_id == scene_id}
+    """For each event of a scene: (system, how it says the speakers react, whether it is right), time and name given."""
+    items = {item.item_id: item for item in inputs.items if item.scene_id == scene_id and item.group == SHOWN_TASK}
     rows: dict[int, list[tuple[str, str, bool]]] = {}
-    for system in _ordered(inputs.answers):
+    for system in ordered_systems(inputs.answers):
         for answer in inputs.answers[system]:
-            if item := items.get(answer.item_id):
+            item = items.get(answer.item_id)
+            if item is not None and item.event is not None and not answer.repeat:
                 right = answer.choice == item.answer
                 rows.setdefault(item.event, []).append((system, answer.choice or answer.status, right))
     return rows
 
 
-def _ordered(systems: Mapping[str, object]) -> list[str]:
+def ordered_systems(systems: Mapping[str, object]) -> list[str]:
+    """Names of systems, the controls first."""
     known = [system for system in SYSTEM_ORDER if system in systems]
     return known + sorted(set(systems) - set(known))

@@ -16,7 +16,7 @@ from cares.core.record import read_records, write_records
 from cares.records.answer import Answer
 from cares.records.bank import Take
 from cares.records.dialogue import Attempt, Dialogue
-from cares.records.item import Item
+from cares.records.item import Item, Reference
 from cares.records.scene import REACTIONS, Scene
 from cares.records.timeline import MixedScene, PlacedEvent, PlacedGap, PlacedWord, Timeline
 
@@ -166,23 +166,55 @@ def place(scene: Scene, dialogue: Dialogue, topic: str | None = None) -> tuple[M
 def item_of(scene: MixedScene, event: PlacedEvent) -> Item:
     """The question about one event, options in their plain order."""
     return Item(
-        item_id=f"reactions-{scene.scene_id}-{event.event}",
+        item_id=f"reactions-time_and_name/{scene.scene_id}/{event.event}",
         task="reactions",
+        level="time_and_name",
         scene_id=scene.scene_id,
         template_id=scene.template_id,
         split=scene.split,
         audio=scene.path,
         audio_sha256=scene.sha256,
+        question="?",
+        choices=REACTIONS,
+        texts=("a", "b", "c", "d"),
+        answer=event.reaction,
+        order=(0, 1, 2, 3),
         event=event.event,
-        reveal="time_and_name",
         time_ms=0,
         sound=event.sound,
         sound_name=SOUNDS[event.sound],
-        question="?",
-        options=REACTIONS,
-        definitions=("a", "b", "c", "d"),
-        answer=event.reaction,
+        references=(
+            Reference(
+                event=event.event, sound=event.sound, sound_name=SOUNDS[event.sound], label=event.reaction, time_ms=0
+            ),
+        ),
     )
+
+
+def figures(system: str) -> dict[str, object]:
+    """Figures of one system as metrics/bench holds them, by hand."""
+
+    def figure(value: float | None) -> dict[str, object]:
+        return {"value": value, "ci95": None if value is None else [0.1, 0.625]}
+
+    each = {"pivot": figure(0.0), "verbal": figure(0.5), "behavioral": figure(None), "ambient": figure(1.0)}
+    return {
+        "n": 6,
+        "chance": 0.25,
+        "balanced_accuracy": figure(0.25),
+        "accuracy_all": figure(0.3333),
+        "accuracy_readable": figure(0.5),
+        "recall": each,
+        "precision": each,
+        "unreadable": 2 if system == "oracle" else 0,
+        "status": {"ok": 4, "empty": 2} if system == "oracle" else {"ok": 6},
+        "collapse": {"top": "verbal", "top_share": 0.5, "entropy_bits": 1.0},
+        "order_effect": {"chosen_at": {}, "accuracy_at": {}, "p": 0.04},
+        "confusion": {
+            "answers": [*REACTIONS, "unreadable"],
+            "counts": {"ambient": [0, 0, 0, 9, 0], "pivot": [1, 2, 0, 0, 3]},
+        },
+    }
 
 
 def attempt(scene_id: str, number: int, reason: str, detail: str = "") -> Attempt:
@@ -246,15 +278,7 @@ def build(tmp_path: Path) -> Build:
         write_records(root / f"data/bench/answers/{system}.jsonl", answers)
         write_json(
             root / f"metrics/bench/{system}.json",
-            {
-                "reactions": {
-                    "balanced_accuracy": {"value": 0.25, "ci95": {"low": 0.1, "high": 0.625}},
-                    "recall": {"pivot": 0.0, "verbal": 0.5, "behavioral": None, "ambient": 1.0},
-                    "n": 6,
-                    "unreadable": 2 if system == "oracle" else 0,
-                    "collapse": {"index": 0.5, "most_given": "verbal", "share": 0.5},
-                }
-            },
+            {"system": system, "model": "some-model", "tasks": {"reactions-time_and_name": figures(system)}},
         )
     write_json(root / "metrics/wer.json", {"mix": {"word_error_rate": 0.0712}, "dry": {"word_error_rate": 0.0123}})
     write_json(root / "metrics/audit.json", {"balanced_accuracy": 0.27, "ci95": [0.18, 0.36]})

@@ -60,7 +60,7 @@ def site(build: Any, sounds: dict[str, str], places: dict[str, str]) -> Path:
 def test_every_link_leads_to_a_file_of_the_repository(site: Path) -> None:
     pages = [site / "index.html", *(site / "scenes").iterdir()]
     assert len(pages) == 4
-    pages.append(site / "words.html")
+    pages += [site / "words.html", site / "benchmark.html"]
     optional = {"attempts.jsonl", "ATTRIBUTION.csv"}
     for page in pages:
         parsed = Links(page)
@@ -90,7 +90,7 @@ def test_a_scene_has_player_transcript_labels_and_picture(build: Any, site: Path
 def test_the_index_has_scores_metrics_failures_and_sources(site: Path) -> None:
     text = Links(site / "index.html").text
     assert "3 of 4 scenes finished" in text
-    assert "oracle 6 25.0 % 10.0 % to 62.5 % 0.0 % 50.0 % none 100.0 % 2 0.5 (verbal)" in text
+    assert "oracle 6 25.0 % 10.0 % to 62.5 % 0.0 % 50.0 % none 100.0 % 2 verbal, 50.0 %" in text
     assert "mix.word_error_rate 0.0712" in text
     assert "ci95 0.18, 0.36" in text
     assert "t00003-0 dialogues 2 names_the_sound turn 3: dog" in text
@@ -123,7 +123,7 @@ def test_a_build_that_did_not_come_far_says_what_is_missing(
     (build.root / "data/timelines.jsonl").unlink()
     (build.root / "data/calibration.json").unlink()
     inputs = read_inputs(build.root)
-    assert len(inputs.missing) == 15
+    assert len(inputs.missing) == 16
     write_site(inputs, sounds, places, 60, 1, build.root / "report")
     text = Links(build.root / "report/index.html").text
     for what in ("The benchmark", "The allocation", "The record of attempts", "The bank of sounds", "Any metrics file"):
