@@ -19,7 +19,18 @@ from cares.bench.scores_choice import label_codes
 from cares.bench.scores_pairs import both_right
 from cares.bench.scores_rows import Rows, by_task
 from cares.bench.scores_summary import KINDS, mentions
-from cares.bench.statistics import Codes, figure, holm, mean_of_known, ratio, resampled, rounded, sign_flip, sums
+from cares.bench.statistics import (
+    Codes,
+    figure,
+    holm,
+    mean_of_all,
+    mean_of_known,
+    ratio,
+    resampled,
+    rounded,
+    sign_flip,
+    sums,
+)
 from cares.catalog.catalog import Catalog
 from cares.core.canonical import Json
 from cares.records.answer import Answer
@@ -109,7 +120,7 @@ def _difference(
     whole = total.sum(0)
     value = float(mean_of_known(ratio((hits[0] - hits[1]).sum(0), whole)))
     n = len(one.templates.names)
-    found = figure(value, mean_of_known(ratio(got - other_got, of)), n, share=False)
+    found = figure(value, mean_of_all(ratio(got - other_got, of), whole > 0), n, share=False)
     # each template's part of the difference, whose sum it is
     parts = (ratio(hits[0] - hits[1], whole) / (whole > 0).sum()).sum(1)
     return Difference(

@@ -75,6 +75,12 @@ def test_a_constant_answer_has_a_quarter_and_full_collapse(catalog: Catalog) -> 
     assert found["collapse"] == {"top": "ambient", "top_share": 1.0, "entropy_bits": 0.0}
 
 
+def test_a_rare_label_does_not_move_the_interval_of_a_constant_answer(catalog: Catalog) -> None:
+    # a resample without pivots would have a third: it is no resample of a mean over four labels
+    rows: Rows = [(label, "ambient", n) for n in range(11) for label in REACTIONS[1:]] + [("pivot", "ambient", 0)]
+    assert score(rows, catalog, 1000)["balanced_accuracy"] == {"value": 0.25, "ci95": [0.25, 0.25]}
+
+
 def test_a_perfect_system_has_one_and_room_for_the_next_template(catalog: Catalog) -> None:
     found = score([(label, label, n) for n in range(5) for label in REACTIONS], catalog)
     exact = round(float(stats.binomtest(5, 5).proportion_ci(0.95, "exact").low), 4)
