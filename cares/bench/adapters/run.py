@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from cares.bench.adapters.known import adapter_of
 from cares.bench.adapters.params import TransformersParams
@@ -31,26 +31,37 @@ class TransformersModel:
     def __init__(self, params: TransformersParams) -> None:
         adapter = adapter_of(params.adapter)
         folder = model_folder(params, adapter)
-        self.name = params.adapter
-        self.digest = model_digest(folder, params)
         try:
             import torch
             import transformers
         except ImportError as error:
-            raise CaresError(f"{self.name}: {error}; install the extra `build`") from None
+            raise CaresError(f"{params.adapter}: {error}; install the extra `build`") from None
         remote = adapter.code == "remote"
-        self._torch = torch
         try:
             processor_class = getattr(transformers, adapter.processor_class)
-            self._processor: Any = processor_class.from_pretrained(folder, trust_remote_code=remote)
-            self._model: Any = getattr(transformers, adapter.model_class).from_pretrained(
+            processor = processor_class.from_pretrained(folder, trust_remote_code=remote)
+            model = getattr(transformers, adapter.model_class).from_pretrained(
                 folder, dtype=getattr(torch, params.dtype), trust_remote_code=remote, use_safetensors=True
             )
         except (OSError, ValueError, ImportError, AttributeError) as error:
-            raise CaresError(f"{self.name}: does not load from {params.source}: {error}") from error
-        self._model.eval()
+            # among them torchvision, which the processors of the Omni models want although no picture is shown
+            raise CaresError(f"{params.adapter}: does not load from {params.source}: {error}") from error
         if torch.cuda.is_available():
-            self._model.to("cuda")
+            model.to("cuda")
+        self._set(params.adapter, model_digest(folder, params), processor, model)
+
+    @classmethod
+    def of(cls, name: str, identity: str, processor: Any, model: Any) -> Self:
+        """A model that is loaded already, with the processor that makes its inputs."""
+        made = cls.__new__(cls)
+        made._set(name, identity, processor, model)
+        return made
+
+    def _set(self, name: str, identity: str, processor: Any, model: Any) -> None:
+        import torch
+
+        self.name, self.digest = name, identity
+        self._torch, self._processor, self._model = torch, processor, model.eval()
 
     def body(self, question: AudioQuestion) -> dict[str, Any]:
         """What of a question decides the answer, beside the model and the recording."""
