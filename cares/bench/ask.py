@@ -3,8 +3,8 @@
 What a model writes depends, through rounding, on which requests share its batch. A wave's members therefore follow from
 template numbers alone: the questions of `wave_templates` templates of consecutive number form a group, and a group is
 handed over in waves of at most `wave_size` questions. A new or changed scene touches the waves of its own group only.
-Questions of a group that are the same to the letter are asked once: both halves of a grounding pair read alike to a
-system that cannot hear.
+Questions of a group that are the same to the letter are asked once: to a system that cannot hear, both halves of a
+grounding pair may read alike.
 """
 
 from __future__ import annotations

@@ -149,8 +149,7 @@ def _json_field(text: str) -> tuple[bool, str]:
 
 
 def _meant(text: str, item: Item) -> set[str]:
-    """Choices that a text means: those of its closing statement if it has one that names exactly one, else all
-    named."""
+    """Choices that a text means: that of its closing statement if it names exactly one, else all that are named."""
     named = _mentions(text, item)
     if len(named) > 1 and not _contradicts_itself(text, item) and (statement := _STATEMENT.match(text)):
         said = statement.group("said")

@@ -7,7 +7,8 @@ import re
 _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am)?\s+(?:\w+\s+){0,2}?sorry|i\s+apologi[sz]e|my\s+apologies)\b"
     r"|\b(?:i|we)(?:'m|\s+am|\s+are)?\s+(?:\w+\s+){0,2}?"
-    r"(?:cannot|can't|can not|could not|couldn't|unable\s+to|not\s+able\s+to|won't|will\s+not|must\s+decline|decline|refuse)\b"
+    r"(?:cannot|can't|can not|could not|couldn't|unable\s+to|not\s+able\s+to|"
+    r"won't|will\s+not|must\s+decline|decline|refuse)\b"
     r"|\bas\s+an?\s+(?:ai|a\.i\.|artificial|large|text|language)\b"
     r"|\b(?:i(?:'m| am)|i'm only|i am only)\s+(?:only\s+|just\s+)?an?\s+(?:ai|text|language)\b"
     r"|\bi\s+(?:do\s+not|don't)\s+have\s+(?:\w+\s+){0,3}?(?:access|ability|capability|ears|audio|enough)\b"

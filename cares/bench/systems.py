@@ -5,9 +5,8 @@
   most often, since a count of answers would know those of the items themselves.
 - `random`: one of the choices, by a keyed draw.
 - `oracle`: the language model reads the true words with all sounds marked; `oracle-unmarked`: without the marks.
-- `cascade`: the language model reads what a recogniser heard in the mix, with times. The muted half of a grounding
-pair is
-  given the words of the original: the voices are the same samples, and the sound must not come in by the recogniser.
+- `cascade`: the language model reads what a recogniser heard in the mix, with times. The muted half of a grounding pair
+  is given the words of the original: the voices are the same samples, and the sound must not come in by the recogniser.
 
 The first two write no summaries, so they have no answer to those items.
 """

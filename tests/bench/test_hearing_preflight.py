@@ -19,7 +19,6 @@ from cares.core.pcm import SAMPLE_RATE, read_samples
 from cares.llm.types import ChatAnswer
 from cares.records.item import LETTERS
 
-
 HEARD: dict[tuple[str, float], tuple[str, int] | None] = {}
 
 

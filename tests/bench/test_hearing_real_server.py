@@ -1,4 +1,4 @@
-"""The whole way of a recording through vLLM: a tiny random model of a class that hears, served and asked by `cares bench`."""
+"""The whole way of a recording through vLLM: a tiny random model that hears is served, and asked by `cares bench`."""
 
 from __future__ import annotations
 

@@ -60,8 +60,7 @@ def test_a_damaged_line_in_the_middle_costs_its_own_answer_alone(tmp_path: Path)
 
 
 def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:
-    with Journal(tmp_path / "asked.jsonl"):
-        with pytest.raises(CaresError, match="another run"):
-            Journal(tmp_path / "asked.jsonl")
+    with Journal(tmp_path / "asked.jsonl"), pytest.raises(CaresError, match="another run"):
+        Journal(tmp_path / "asked.jsonl")
     with Journal(tmp_path / "asked.jsonl"):
         pass

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ears import Ears, listening, said
 
 from cares.bench.run_audio import hear_items, told_timings
 from cares.bench.run_journal import Journal
@@ -20,7 +21,6 @@ from cares.llm.server import Patience
 from cares.llm.types import ChatAnswer, LlmError
 from cares.records.item import Item
 from cares.records.timeline import MixedScene
-from ears import Ears, listening, said
 
 QUICK = Patience(attempts=3, first_pause_s=0.01, longest_pause_s=0.02, answer_s=10, request_s=20, in_flight=3)
 

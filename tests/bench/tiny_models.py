@@ -1,7 +1,7 @@
 """Tiny audio-language models with random weights, a tokenizer of single bytes and a processor, made on the spot.
 
-Nothing comes from a hub. The Omni processors want torchvision for pictures that nobody shows; where it is not installed they
-are put together without their parts for pictures.
+Nothing comes from a hub. The processors of the Omni models want torchvision for pictures that nobody shows; it is not
+installed here, so they are put together without their parts for pictures.
 """
 
 from __future__ import annotations

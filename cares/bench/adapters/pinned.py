@@ -1,5 +1,4 @@
-"""The files of a model, pinned: a commit of a hub, or the hashes of a folder; and code only if it is named by its
-hash."""
+"""The files of a model, pinned: a commit of a hub, or a folder's hashes; and code only if its hash is named."""
 
 from __future__ import annotations
 
