@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from cares.bench.scores import score_tasks
-from cares.bench.statistics import effective_clusters, interval, mean_of_all, mean_of_known, ratio, resampled
+from cares.bench.statistics import effective_clusters, interval, mean_of_known, ratio, resampled
 from cares.catalog.load import load_catalog
 from cares.core.record import read_records, write_records
 from cares.core.rng import KeyedRandom
@@ -160,7 +160,7 @@ def simulate(
         parts = ratio(drawn[:, width:], drawn[:, :width])
         clusters = effective_clusters(parts, (total > 0).sum(0).astype(np.float64), templates)
         value = float(mean_of_known(ratio(hits.sum(0), total.sum(0))))
-        ends = interval(value, mean_of_all(parts, total.sum(0) > 0), clusters)
+        ends = interval(value, mean_of_known(parts), clusters)
         assert ends is not None
         # a label that no template holds is left out of the figure, and so of its truth
         aim = float(truth[total.sum(0) > 0].mean())

@@ -19,7 +19,6 @@ from cares.bench.statistics import (
     effective_clusters,
     figure,
     figures,
-    mean_of_all,
     mean_of_known,
     ratio,
     resampled,
@@ -91,15 +90,17 @@ def choice_figures(rows: Rows, resamples: int, seed: int) -> Json:
     items, right, read = (drawn[:, 3 * width + place] for place in range(3))
     recalls, recall = ratio(hits, total), ratio(counts.hits.sum(0), counts.total.sum(0))
     held_by = (counts.total > 0).sum(0).astype(np.float64)
-    # of ids of many sounds every resample lacks some; of a few labels it should lack none
-    means = mean_of_all(recalls, held_by > 0) if rows.fixed else mean_of_known(recalls)
+    balanced = figure(float(mean_of_known(recall)), mean_of_known(recalls), effective_clusters(recalls, held_by, n))
+    if rows.fixed and rows.answers[0].choice and len({answer.choice for answer in rows.answers}) == 1:
+        # a constant answer has this value on whatever items: it is no estimate, and resamples without a label mislead
+        balanced["ci95"] = [balanced["value"]] * 2
     precision = ratio(counts.hits.sum(0), counts.given.sum(0))
     whole = [float(part.sum()) for part in (counts.items, counts.right, counts.read)]
     found: Json = {
         "n": len(rows.items),
         "templates": n,
         "chance": 1 / len(rows.items[0].choices),
-        "balanced_accuracy": figure(float(mean_of_known(recall)), means, effective_clusters(recalls, held_by, n)),
+        "balanced_accuracy": balanced,
         "accuracy_all": figure(whole[1] / whole[0], ratio(right, items), n),
         "accuracy_readable": figure(
             whole[1] / whole[2] if whole[2] else float("nan"), ratio(right, read), int((counts.read > 0).sum())

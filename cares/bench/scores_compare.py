@@ -23,7 +23,6 @@ from cares.bench.statistics import (
     Codes,
     figure,
     holm,
-    mean_of_all,
     mean_of_known,
     ratio,
     resampled,
@@ -120,7 +119,7 @@ def _difference(
     whole = total.sum(0)
     value = float(mean_of_known(ratio((hits[0] - hits[1]).sum(0), whole)))
     n = len(one.templates.names)
-    found = figure(value, mean_of_all(ratio(got - other_got, of), whole > 0), n, share=False)
+    found = figure(value, mean_of_known(ratio(got - other_got, of)), n, share=False)
     # each template's part of the difference, whose sum it is
     parts = (ratio(hits[0] - hits[1], whole) / (whole > 0).sum()).sum(1)
     return Difference(

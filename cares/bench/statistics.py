@@ -87,17 +87,13 @@ def ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def mean_of_known(values: Floats) -> Floats:
-    """Mean over the last axis of what is not NaN; NaN where nothing is known."""
+    """Mean over the last axis of what is not NaN; NaN where nothing is known.
+
+    A resample of few templates may lack a label, and its mean is then over the others. To leave such resamples out
+    instead makes the interval too narrow: with 11 templates it held the truth in 86 rather than 96 of 100 simulations.
+    """
     known = ~np.isnan(values)
     return ratio(np.where(known, values, 0.0).sum(-1), known.sum(-1).astype(np.float64))
-
-
-def mean_of_all(values: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Mean over those columns of [B, K] that `known` [K] names; NaN where one of them is NaN.
-
-    A resample that happens to lack a label would be a mean over other labels than the figure: it is no resample of it.
-    """
-    return np.asarray(values[:, known].mean(1) if known.any() else np.full(len(values), np.nan))
 
 
 def interval(value: float, values: Floats, clusters: float, share: bool = True) -> tuple[float, float] | None:

@@ -16,7 +16,6 @@ from cares.bench.statistics import (
     figure,
     holm,
     interval,
-    mean_of_all,
     mean_of_known,
     ratio,
     resampled,
@@ -109,14 +108,6 @@ def test_mean_of_known_leaves_out_what_is_not_known() -> None:
     assert math.isnan(found[1])
 
 
-def test_mean_of_all_is_of_the_known_columns_and_all_of_them() -> None:
-    values = np.array([[0.5, np.nan, 1.0], [np.nan, 0.5, 1.0]])
-    found = mean_of_all(values, np.array([True, False, True]))
-    assert found[0] == 0.75
-    assert math.isnan(found[1])
-    assert np.isnan(mean_of_all(values, np.zeros(3, np.bool_))).all()
-
-
 def test_effective_clusters_is_their_number_when_all_labels_vary_alike_in_it() -> None:
     draw = np.random.default_rng(1)
     alike = draw.normal(0, 1, (4000, 4))
@@ -161,7 +152,7 @@ def coverage(templates: int, scenes: int, recalls: tuple[float, ...], spread: fl
         parts = ratio(drawn[:, width:], drawn[:, :width])
         clusters = effective_clusters(parts, (total > 0).sum(0).astype(np.float64), templates)
         value = float(mean_of_known(ratio(hits.sum(0), total.sum(0))))
-        ends = interval(value, mean_of_all(parts, total.sum(0) > 0), clusters)
+        ends = interval(value, mean_of_known(parts), clusters)
         held += ends is not None and ends[0] <= truth.mean() <= ends[1]
     return held / runs
 
