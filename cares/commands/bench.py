@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cares.commands import bench_export
+from cares.commands import bench_compare, bench_export
 
 if TYPE_CHECKING:
     from cares.bench.systems_audio import AudioSystem
@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
     """Add the command, which is a group: with no command of its own it scores a model."""
     group = typer.Typer(invoke_without_command=True)
     group.callback()(bench)
+    bench_compare.register(group)
     bench_export.register(group)
     app.add_typer(group, name="bench")
 
