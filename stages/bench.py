@@ -29,7 +29,7 @@ def main() -> None:
     if system not in bench.systems:
         raise InputError("command line", "SYSTEM", system, f"one of bench.systems: {', '.join(bench.systems)}")
     items = read_items(ITEMS)
-    check_not_empty([item for item in items if bench.asks(item)], f"{ITEMS} (bench.tasks)")
+    check_not_empty(items, ITEMS)
     model_id, llm = params.section("models", ModelsParams).writer, params.section("llm", LlmParams)
     answers, about = answer_items(system, items, bench, model_id, llm, params.seed, Path())
     asked = asked_items(items, answers)

@@ -1,4 +1,7 @@
-"""The transcript that is shown with a question to a system that cannot hear, with times as the question gives them."""
+"""The transcript that is shown with a question to a system that cannot hear.
+
+Lines have times, in the form of the question, where the question tells a time; elsewhere they would only cost tokens.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,11 @@ from cares.records.transcript import HeardWord, in_time_order
 W = TypeVar("W", PlacedWord, HeardWord)
 PAUSE_S = 0.6
 LINE_WORDS = 12
+QUESTIONED = "(the sound in question)"
 
 
 def true_transcript(scene: MixedScene, item: Item, names: Mapping[str, str], context_s: float, marked: bool) -> str:
-    """The true words, one line a turn: "[0:05.2] S1: ...", and if `marked` every sound: "[0:07.1] (sound: dog bark)".
+    """The true words, one line a turn: "S1: ...", and if `marked` every sound: "(sound: dog bark)".
 
     A sound inside a turn stands between two lines of it. The recording that lacks a sound (the muted half of a pair)
     has no mark of it. The speakers are S1 and S2, because A and B would be read as the letters of the options. Where
@@ -37,37 +41,37 @@ def true_transcript(scene: MixedScene, item: Item, names: Mapping[str, str], con
             if piece.sound not in names:
                 where = f"{scene.scene_id}.events.{piece.event}.sound"
                 raise InputError("scenes.jsonl", where, piece.sound, "a catalog sound")
-            lines.append(f"[{_clock(piece.start_sample)}] (sound: {names[piece.sound]})")
+            lines.append(f"{_stamp(item, piece.start_sample)}(sound: {names[piece.sound]})")
             turn = None
             continue
         if piece.turn != turn:
             turn = piece.turn
-            lines.append(f"[{_clock(piece.start_sample)}] S{'AB'.index(speakers[turn]) + 1}:")
+            lines.append(f"{_stamp(item, piece.start_sample)}S{'AB'.index(speakers[turn]) + 1}:")
         lines[-1] += f" {piece.word}"
     return "\n".join(lines)
 
 
 def heard_transcript(words: Sequence[HeardWord], item: Item, context_s: float) -> str:
-    """Recognised words with their times: a new line after a pause of 0.6 s, or after twelve words.
+    """Recognised words: a new line after a pause of 0.6 s, or after twelve words.
 
     Where the question tells the time of a sound, "(the sound in question)" stands at that time: nothing that the
     question does not tell.
     """
-    lines: list[str] = []
+    lines: list[list[str]] = []
     at = item.time_ms * SAMPLE_RATE // 1000 if tells_time(item) and item.time_ms is not None else None
-    end, length = None, 0
+    end = None
     for word in sorted(_shown(words, item, context_s), key=lambda word: (word.start_sample, word.end_sample)):
         if at is not None and word.start_sample + word.end_sample >= 2 * at:
-            lines.append(f"[{_clock(at)}] (the sound in question)")
+            lines.append([_stamp(item, at) + QUESTIONED])
             at, end = None, None
-        if end is None or word.start_sample - end >= PAUSE_S * SAMPLE_RATE or length >= LINE_WORDS:
-            lines.append(f"[{_clock(word.start_sample)}]")
-            length = 0
-        lines[-1] += f" {word.word}"
-        end, length = word.end_sample, length + 1
+        if end is None or word.start_sample - end >= PAUSE_S * SAMPLE_RATE or len(lines[-1]) >= LINE_WORDS:
+            lines.append([_stamp(item, word.start_sample) + word.word])
+        else:
+            lines[-1].append(word.word)
+        end = word.end_sample
     if at is not None:
-        lines.append(f"[{_clock(at)}] (the sound in question)")
-    return "\n".join(lines)
+        lines.append([_stamp(item, at) + QUESTIONED])
+    return "\n".join(" ".join(line) for line in lines)
 
 
 def tells_time(item: Item) -> bool:
@@ -92,5 +96,6 @@ def _window(item: Item, context_s: float) -> tuple[float, float]:
     return at - reach, at + reach
 
 
-def _clock(sample: int) -> str:
-    return clock((sample * 1000 + SAMPLE_RATE // 2) // SAMPLE_RATE)
+def _stamp(item: Item, sample: int) -> str:
+    """The time before a line, if the question tells one: "[0:07.1] "."""
+    return f"[{clock((sample * 1000 + SAMPLE_RATE // 2) // SAMPLE_RATE)}] " if tells_time(item) else ""

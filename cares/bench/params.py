@@ -45,7 +45,7 @@ class BenchParams(Record):
     systems: `majority`, `random`, `oracle` (true transcript, sounds marked), `oracle-unmarked` (without the marks),
         `cascade` (what a recogniser heard), `openai` (a served model that hears the recording), `transformers` (one
         that runs in this process). With `-constrained` a system can write nothing but a letter.
-    tasks: tasks, or levels of them such as "summary-25", that are asked.
+    tasks: tasks, or levels of them such as "summary-25", that models are asked; `majority` and `random` answer all.
     wave_templates, wave_size: the questions of this many templates of consecutive number form a group, which is handed
         to the language model in waves of at most `wave_size`.
     context_s: seconds of transcript shown before and after the sound, where the question tells its time.

@@ -39,10 +39,10 @@ CONSTRAINED = "-constrained"
 def answer_items(
     system: str, items: Sequence[Item], params: BenchParams, model_id: str, llm: LlmParams, seed: int, root: Path
 ) -> tuple[list[Answer], Json]:
-    """The answers of one system to the items of `params.tasks`, and what to know of it beside its scores.
+    """The answers of one system, and what to know of it beside its scores.
 
-    Answers come in the order of the items, then those of the repeated subset; `majority` and `random` have none to
-    summaries.
+    Models are asked the items of `params.tasks`; `majority` and `random` answer all but summaries. Answers come in the
+    order of the items, then those of the repeated subset.
 
     Args:
         system: which; see `BenchParams`.
@@ -57,12 +57,12 @@ def answer_items(
         InputError: a file is missing or belongs to another build, or a wave is larger than the model takes.
         CaresError: the model failed as a whole; what was answered is kept.
     """
-    items = [item for item in items if params.asks(item)]
     base, constrained = system.removesuffix(CONSTRAINED), system.endswith(CONSTRAINED)
     if base == "majority":
         return majority_answers(items), {"model": "constant"}
     if base == "random":
         return random_answers(items, seed), {"model": "keyed draws"}
+    items = [item for item in items if params.asks(item)]
     if base in ("openai", "transformers"):
         return _hear(system, base, items, params, constrained, seed, root)
     if params.wave_size > llm.wave_limit:

@@ -41,7 +41,7 @@ def heard(scene: MixedScene) -> list[HeardWord]:
 def test_every_turn_has_a_line_with_its_time_and_every_sound_its_own(
     scene: MixedScene, asked: list[Item], names: dict[str, str]
 ) -> None:
-    lines = true_transcript(scene, of(asked, "scene/t00000-0"), names, 20, marked=True).splitlines()
+    lines = true_transcript(scene, of(asked, "reactions-time/t00000-0/0"), names, 20, marked=True).splitlines()
     assert lines[0] == "[0:01.0] S1: w00 w01 w02 w03 w04 w05"
     sounds = [place for place, line in enumerate(lines) if "(sound: " in line]
     assert len(sounds) == 2
@@ -49,6 +49,8 @@ def test_every_turn_has_a_line_with_its_time_and_every_sound_its_own(
     assert lines[first - 1].endswith("S2: w10 w11 w12")
     assert lines[first] == f"[0:06.1] (sound: {names[scene.events[0].sound]})"
     assert lines[first + 1].endswith("S2: w13 w14 w15")
+    plain = true_transcript(scene, of(asked, "scene/t00000-0"), names, 20, marked=True).splitlines()
+    assert [line.partition("] ")[2] for line in lines] == plain[: len(lines)]
 
 
 def test_without_marks_only_words_are_told(scene: MixedScene, asked: list[Item], names: dict[str, str]) -> None:
@@ -89,9 +91,11 @@ def test_an_unknown_sound_is_an_error(scene: MixedScene, asked: list[Item]) -> N
         true_transcript(scene, asked[0], {}, 20, marked=True)
 
 
-def test_what_was_heard_has_times_and_no_speakers(scene: MixedScene, asked: list[Item]) -> None:
-    text = heard_transcript(heard(scene), of(asked, "scene/t00000-0"), 20)
+def test_what_was_heard_has_no_speakers_and_times_where_one_is_told(scene: MixedScene, asked: list[Item]) -> None:
+    text = heard_transcript(heard(scene), of(asked, "reactions-time/t00000-0/0"), 20)
     assert text.splitlines()[0] == "[0:01.0] W00 W01 W02 W03 W04 W05"
+    text = heard_transcript(heard(scene), of(asked, "scene/t00000-0"), 20)
+    assert text.splitlines()[0] == "W00 W01 W02 W03 W04 W05"
     assert "S1" not in text
     assert "sound" not in text
 
@@ -99,9 +103,9 @@ def test_what_was_heard_has_times_and_no_speakers(scene: MixedScene, asked: list
 def test_a_line_of_what_was_heard_has_twelve_words_at_most(asked: list[Item]) -> None:
     words = [HeardWord(word=f"w{n}", start_sample=n * 1000, end_sample=n * 1000 + 900) for n in range(30)]
     lines = heard_transcript(words, of(asked, "scene/t00000-0"), 20).splitlines()
-    assert [len(line.split()) - 1 for line in lines] == [12, 12, 6]
+    assert [len(line.split()) for line in lines] == [12, 12, 6]
     later = [*words, HeardWord(word="late", start_sample=10 * SAMPLE_RATE, end_sample=11 * SAMPLE_RATE)]
-    assert heard_transcript(later, of(asked, "scene/t00000-0"), 20).splitlines()[-1] == "[0:10.0] late"
+    assert heard_transcript(later, of(asked, "scene/t00000-0"), 20).splitlines()[-1] == "late"
 
 
 def test_the_place_of_a_sound_is_marked_only_where_the_question_tells_it(scene: MixedScene, asked: list[Item]) -> None:

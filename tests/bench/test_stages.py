@@ -81,13 +81,14 @@ def test_a_system_leaves_its_outs(system: str, folder: Path) -> None:
     done = stage(folder, system)
     assert (done.returncode, done.stderr) == (0, "")
     items = read_records(Item, folder / "data/bench/items.jsonl")
-    asked = [item for item in items if item.group in ("scene", "reactions-time") or item.task == "grounding"]
+    asked = [item for item in items if item.choices]
     answers = read_records(Answer, folder / f"data/bench/answers/{system}.jsonl")
     assert [answer.item_id for answer in answers] == [item.item_id for item in asked]
     found = read_json(folder / f"metrics/bench/{system}.json")
     assert found["system"] == system
     assert found["items_sha256"] == file_digest(folder / "data/bench/items.jsonl")
-    assert set(found["tasks"]) == {"scene", "reactions-time", "grounding"}
+    reactions = {f"reactions-{level}" for level in ("time", "time_and_name", "neither")}
+    assert set(found["tasks"]) == {"scene", "sounds", "grounding"} | reactions
     if system == "majority":
         assert found["tasks"]["reactions-time"]["balanced_accuracy"]["value"] == 0.25
         assert found["tasks"]["grounding"]["pair_accuracy"]["value"] == 0.0
@@ -102,6 +103,7 @@ def test_a_served_model_is_asked_once_and_tells_no_time_in_its_outs(folder: Path
     done = stage(folder, "openai", CARES_LLM_URL=ears.url)
     assert done.returncode == 0, done.stderr
     first, asked = [path.read_bytes() for path in outs], len(ears.heard)
+    assert set(read_json(outs[1])["tasks"]) == {"scene", "reactions-time", "grounding"}
     assert read_json(outs[1])["run"]["flips"]["n"] == 3
     assert not any(word in data for data in first for word in (b"127.0.0.1", b"millisec", b"latency"))
     ears.pause_s = 0.01
@@ -129,7 +131,7 @@ def test_a_missing_input_is_an_error_that_says_what_to_run(folder: Path) -> None
     assert "dvc repro" in done.stderr
 
 
-def test_items_without_a_wanted_task_are_an_error(folder: Path) -> None:
+def test_items_without_a_question_for_the_system_are_an_error(folder: Path) -> None:
     items = read_records(Item, folder / "data/bench/items.jsonl")
     write_records(folder / "data/bench/items.jsonl", [item for item in items if item.task == "summary"])
     done = stage(folder, "majority")
