@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cares.bench.scores_rows import Rows
-from cares.bench.statistics import rounded
+from cares.bench.statistics import codes, rounded
 from cares.core.canonical import Json
 from cares.core.rng import derived_seed
 from cares.records.item import LETTERS
@@ -49,10 +49,10 @@ def order_effect(rows: Rows, seed: int) -> Json:
     """Does it matter at which letter an option stands? A randomisation test over the recorded permutations.
 
     If the order does not matter, every item's choice would have been the same under the order that another item
-    happened to get. So the recorded orders are dealt anew among items with the same right answer's place in the
-    canonical order, and the chosen letters are counted again. The statistic is chi-square of the counts against equal
-    ones; p is the share of the 999 deals, and of the recorded one, that are at least as uneven (Phipson and Smyth
-    2010). `accuracy_at` is the accuracy on items whose right answer stands at each letter.
+    happened to get. So the recorded orders are dealt anew among items with the same right answer (its place in the
+    canonical order), in `grounding` among pairs, and the chosen letters are counted again. The statistic is chi-square
+    of the counts against equal ones; p is the share of the 999 deals, and of the recorded one, that are at least as
+    uneven (Phipson and Smyth 2010). `accuracy_at` is the accuracy on items whose right answer stands at each letter.
     """
     letters = LETTERS[: len(rows.items[0].choices)]
     right_at = np.array([item.position for item in rows.items])
@@ -75,18 +75,22 @@ def _positions(rows: Rows, width: int, seed: int) -> tuple[NDArray[np.int64], ND
     counts = np.bincount(chosen_at, minlength=width)
     if not read:
         return chosen_at, counts, None
-    # shown_at[i, c]: the letter of canonical choice c in item i
-    shown_at = np.array([np.argsort(item.order) for item, _ in read], np.int64)
+    # the halves of a pair have one order, so it is dealt to both
+    units = codes([item.pair or item.item_id for item, _ in read])
+    first = np.unique(units.place, return_index=True)[1]
+    of_unit = [read[place][0] for place in first]
+    # shown_at[u, c]: the letter of canonical choice c in the order of unit u
+    shown_at = np.array([np.argsort(item.order) for item in of_unit], np.int64)
     canonical = np.array([item.order[at] for (item, _), at in zip(read, chosen_at, strict=True)], np.int64)
-    strata = np.array([item.order[item.position] for item, _ in read], np.int64)
+    strata = np.array([-1 if item.pair else item.order[item.position] for item in of_unit], np.int64)
     by_stratum = np.argsort(strata, kind="stable")
     bits = np.random.Philox(key=derived_seed(seed, "bench_order", rows.items[0].group))
     observed, beyond = _uneven(counts), 0
+    source = np.empty(len(of_unit), np.int64)
     for _ in range(DRAWS):
         # a random order within every stratum: sorted by stratum, then by a random word
-        dealt = np.lexsort((bits.random_raw(len(read)), strata))
-        again = np.empty(len(read), np.int64)
-        again[by_stratum] = shown_at[dealt, canonical[by_stratum]]
+        source[by_stratum] = np.lexsort((bits.random_raw(len(of_unit)), strata))
+        again = shown_at[source[units.place], canonical]
         beyond += _uneven(np.bincount(again, minlength=width)) >= observed
     return chosen_at, counts, rounded((1 + beyond) / (1 + DRAWS))
 

@@ -56,6 +56,18 @@ def test_known_halves(catalog: Catalog) -> None:
     assert low < 19 / 40 < high
 
 
+def test_pairs_that_share_an_order_do_not_look_like_an_effect_of_order(catalog: Catalog) -> None:
+    draw = np.random.default_rng(5)
+    called = 0
+    for run in range(60):
+        items = [half for n in range(30) for half in grounding_pair(1000 * run + n, REACTIONS[n % 4], n)]
+        # whatever the half, the same answer for a pair: the letters come in twos
+        says = {item.pair: draw.random() < 0.5 for item in items}
+        answers = answer_by(items, lambda item, says=says: "yes" if says[item.pair] else "no")
+        called += score_tasks(items, answers, catalog, 100, run)["grounding"]["order_effect"]["p"] <= 0.05
+    assert called <= 3
+
+
 def test_a_pair_needs_both_halves() -> None:
     items = pairs(3)
     rows = by_task(items[:-1], answer_by(items[:-1], lambda item: item.answer))["grounding"]
