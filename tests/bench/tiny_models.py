@@ -13,9 +13,10 @@ from typing import Any
 
 END, BLANK = "<|im_end|>", "<|endoftext|>"
 TURNS = [BLANK, "<|im_start|>", END]
+# two heads of 32, the smallest that vLLM's attention on a CPU takes
 TEXT: dict[str, Any] = {
-    "hidden_size": 32,
-    "intermediate_size": 64,
+    "hidden_size": 64,
+    "intermediate_size": 128,
     "num_hidden_layers": 2,
     "num_attention_heads": 2,
     "num_key_value_heads": 2,
@@ -38,7 +39,7 @@ OMNI = {
     "vision_bos_token": "<|vision_bos|>",
     "vision_eos_token": "<|vision_eos|>",
 }
-VISION = {"depth": 1, "hidden_size": 32, "num_heads": 2, "intermediate_size": 64, "out_hidden_size": 32}
+VISION = {"depth": 1, "hidden_size": 32, "num_heads": 2, "intermediate_size": 64, "out_hidden_size": 64}
 ENCODER: dict[str, Any] = {
     "num_mel_bins": 16,
     "d_model": 32,
@@ -108,7 +109,7 @@ def qwen25_omni() -> tuple[Any, Any]:
 
     tokenizer, ids = _tokenizer(OMNI)
     config = Qwen2_5OmniThinkerConfig(
-        audio_config={"output_dim": 32, "n_window": 50, **ENCODER},
+        audio_config={"output_dim": 64, "n_window": 50, **ENCODER},
         vision_config=VISION,
         text_config={"rope_parameters": _rope(), **_text(ids)},
         audio_token_index=ids["<|AUDIO|>"],
@@ -126,9 +127,9 @@ def qwen3_omni() -> tuple[Any, Any]:
     from transformers.models.qwen3_omni_moe.configuration_qwen3_omni_moe import Qwen3OmniMoeThinkerConfig
 
     tokenizer, ids = _tokenizer(OMNI)
-    experts = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 32, "head_dim": 16}
+    experts = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 32, "head_dim": 32}
     config = Qwen3OmniMoeThinkerConfig(
-        audio_config={"output_dim": 32, "n_window": 50, "downsample_hidden_size": 16, **ENCODER},
+        audio_config={"output_dim": 64, "n_window": 50, "downsample_hidden_size": 16, **ENCODER},
         vision_config={"deepstack_visual_indexes": [0], **VISION},
         text_config={"rope_parameters": {"mrope_interleaved": True, **_rope()}, **experts, **_text(ids)},
         audio_token_id=ids["<|AUDIO|>"],
@@ -165,7 +166,7 @@ def _text(ids: dict[str, int]) -> dict[str, Any]:
 
 
 def _rope() -> dict[str, Any]:
-    return {"rope_type": "default", "mrope_section": [2, 3, 3], "rope_theta": 10000.0}
+    return {"rope_type": "default", "mrope_section": [4, 6, 6], "rope_theta": 10000.0}
 
 
 def _marks(ids: dict[str, int]) -> dict[str, int]:
