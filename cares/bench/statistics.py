@@ -83,7 +83,8 @@ def resampled(by_cluster: Floats, resamples: int, seed: int) -> Floats:
 def ratio(part: Floats, whole: Floats) -> Floats:
     """part / whole, NaN where whole is 0; shapes as they broadcast."""
     part, whole = np.broadcast_arrays(part, whole)
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    divided: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    return divided
 
 
 def mean_of_known(values: Floats) -> Floats:
