@@ -63,14 +63,14 @@ def noise(name: str, seconds: float) -> bytes:
 
 @pytest.fixture
 def data(tmp_path: Path, make_scene: object, make_items: object) -> Path:
-    """Sixty scenes whose recordings are all different, and the questions about their reactions."""
+    """Forty scenes whose recordings are all different, and the questions about their reactions."""
     told = []
-    for number in range(60):
+    for number in range(40):
         labels = KeyedRandom(1, "test_labels", number).shuffled(["pivot", "verbal", "behavioral", "ambient"])[:3]
         scene: MixedScene = make_scene(number, tuple(labels))  # type: ignore[operator]
         path = tmp_path / scene.path
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(noise(scene.scene_id, 4.0))
+        path.write_bytes(noise(scene.scene_id, 2.0))
         told.append(scene.model_copy(update={"sha256": file_digest(path)}))
     write_records(tmp_path / "data/bench/items.jsonl", make_items(told, "reactions"))  # type: ignore[operator]
     return tmp_path
@@ -111,12 +111,12 @@ def test_a_random_model_scores_at_chance(url: str, data: Path, tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     items = read_records(Item, data / "data/bench/items.jsonl")
     answers = [answer for answer in read_records(Answer, out / "answers.jsonl") if not answer.repeat]
-    assert len(answers) == sum(item.group == "reactions-time" for item in items) == 180
+    assert len(answers) == sum(item.group == "reactions-time" for item in items) == 120
     assert {answer.status for answer in answers} == {"ok"}
     low, high = read_json(out / "metrics.json")["tasks"]["reactions-time"]["balanced_accuracy"]["ci95"]
     assert low <= 0.25 <= high
     again = bench(url, data, out, "--constrained", "--task", "reactions-time", "--repeats", "20")
-    assert "0 asked now, 200 kept from before" in again.stdout
+    assert "0 asked now, 140 kept from before" in again.stdout
 
 
 def test_the_preflight_finds_that_the_model_is_given_30_s(url: str, tmp_path: Path) -> None:
