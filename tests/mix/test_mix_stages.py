@@ -123,7 +123,10 @@ def test_workers_and_the_store_change_nothing(project: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch-cpu"])
-def test_batches_and_backends_write_the_same_files(project: Path, tmp_path: Path, backend: str) -> None:
+def test_batches_and_backends_write_the_same_files(
+    project: Path, tmp_path: Path, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARES_WORKERS", "1")
     items = join_timelines(
         read_records(Timeline, project / "data/timelines.jsonl"),
         read_records(Scene, project / "data/allocation/scenes.jsonl"),
