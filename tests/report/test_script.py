@@ -123,8 +123,8 @@ def test_a_scene_without_attempts_is_not_called_refused(build: Any) -> None:
         ('{"1 Rita, asks": "x", "2 Carl, answers": 3}', None),
         ('{"1 Rita, asks": "x", "note": "y"}', None),
         (
-            '{"1 Rita, asks, or jokes": " x ", "2 Carl, answers": "y", "2 a dog barks": "z", "2 goes on about it": "w"}',
-            [("A", "asks, or jokes", "x"), ("B", "answers", "y z w")],
+            '{"1 Rita, asks, or jokes": " x ", "2 Carl, sighs": "y", "2 a dog barks": "z", "2 goes on about it": "w"}',
+            [("A", "asks, or jokes", "x"), ("B", "sighs", "y z w")],
         ),
         (
             '{"10 Carl, ends it": "v", "9 Rita, says a number": "w"}',
