@@ -10,6 +10,7 @@ from types import MappingProxyType
 from rapidfuzz import fuzz
 
 from cares.catalog.load import Catalog
+from cares.dialogue.cues import words_of
 from cares.records.dialogue import Turn
 from cares.records.scene import Scene, Speaker
 
@@ -222,7 +223,7 @@ def copied_phrase(line: str, example_lines: Sequence[str]) -> str | None:
 
 
 def _grams(line: str, size: int) -> list[tuple[str, ...]]:
-    words = re.findall(r"[a-z0-9']+", line.lower())
+    words = words_of(line)
     return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)]
 
 
