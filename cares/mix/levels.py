@@ -17,10 +17,10 @@ from cares.core.pcm import SAMPLE_RATE
 from cares.mix.backend import Backend
 from cares.mix.choices import Choices
 from cares.mix.engine import STEM_BITS, TRACKS, Mixer, Parts, Track
+from cares.mix.k_weighting import Signal
 from cares.mix.loudness import (
     BLOCK,
     FULL_SCALE,
-    Signal,
     SilentError,
     integrated_lufs,
     measure,

@@ -38,19 +38,18 @@ def check_provenance(takes: Sequence[Take], file: object) -> None:
 
 def write_attribution(path: Path, takes: Sequence[Take]) -> None:
     """Write one row a take, sorted by take id; CSV with LF line ends, UTF-8."""
-    _write(path, sorted(takes, key=lambda take: take.take_id), _TAKE_FIELDS)
+    _write(path, takes, _TAKE_FIELDS)
 
 
 def write_room_attribution(path: Path, rooms: Sequence[Room]) -> None:
     """Write one row a room, as `write_attribution` does for takes."""
-    _write(path, sorted(rooms, key=lambda room: room.room_id), _ROOM_FIELDS)
+    _write(path, rooms, _ROOM_FIELDS)
 
 
 def _write(path: Path, records: Sequence[Record], fields: Sequence[str]) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)
-    for record in records:
-        row = record.to_json()
+    for row in sorted((record.to_json() for record in records), key=lambda row: str(row[fields[0]])):
         writer.writerow(["; ".join(row[field]) if field == "edits" else row[field] for field in fields])
     write_bytes(path, text.getvalue().encode("utf-8"))

@@ -80,6 +80,7 @@ def _event(index: int, turn: int, reaction: Reaction, at: int) -> PlacedEvent:
         peak_limited=False,
         take_faded=False,
         scene_extended=False,
+        drawn_level_cdb=-2000,
     )
 
 
