@@ -51,6 +51,7 @@ MIX = MixParams(
     ambience_lufs=-32.0,
     ambience_offset_db=3.0,
     margin_db=6.0,
+    even_out_db=5.0,
     duck_db=4.0,
     duck_labels="behavioral",
 )
