@@ -85,9 +85,10 @@ class Verdict(Record):
 class Attempt(Record):
     """One attempt, kept whatever became of it: one line of attempts.jsonl.
 
-    `reason` is "accepted"; "not_chosen" for one as good, beside one of which the evaluator was surer; or the name of the
-    first check that refused it, and `detail` says where. A repair is a second version of an attempt: `repaired_turns`
-    were written again, `finish_reason` is "repaired", and `completion_tokens` count all candidates for these turns.
+    `reason` is "accepted"; "not_chosen" for one as good, beside one of which the evaluator was surer; or the name of
+    the first check that refused it, and `detail` says where. A repair is a second version of an attempt:
+    `repaired_turns` were written again, `finish_reason` is "repaired", and `completion_tokens` count all candidates for
+    these turns.
     """
 
     scene_id: str
