@@ -30,6 +30,7 @@ PARAMS = MixParams(
     ambience_lufs=-32.0,
     ambience_offset_db=0.0,
     margin_db=6.0,
+    even_out_db=0.0,
     duck_db=0.0,
     duck_labels="behavioral",
 )
