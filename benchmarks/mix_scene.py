@@ -15,8 +15,9 @@ from cares.core.pcm import SAMPLE_RATE, Samples, samples_digest, write_samples
 from cares.mix.choices import Choices
 from cares.mix.levels import Levels
 from cares.mix.params import MixParams
+from cares.mix.sources import taps_digest
 from cares.records.bank import Room, Take
-from cares.records.timeline import Clip, ResponseRef, Timeline
+from cares.records.timeline import Clip, ResponseRef, Rules, Timeline
 
 UTTERANCES, EVENTS = 13, 3
 EVENT_SAMPLES = 3 * SAMPLE_RATE
@@ -29,9 +30,14 @@ PARAMS = MixParams(
     ambience_lufs=-32.0,
     ambience_offset_db=0.0,
     margin_db=6.0,
+    even_out_db=0.0,
     duck_db=0.0,
     duck_labels="behavioral",
 )
+RULES = Rules(
+    placement="matched", decoys_wanted=0, decoys=0, duck_labels="behavioral", voice_cdb=-2000,
+    ambience_drawn_cdb=-3200, ambience_lowered_cdb=0, margin_cdb=600, master_cdb=-2300, true_peak_cdb=-100,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,8 @@ def write_scene(root: Path, seconds: int) -> None:
     decay = rng.normal(size=(2 + EVENTS, SAMPLE_RATE)) * np.exp(-np.arange(SAMPLE_RATE) / 6000) * 0.05
     decay[:, 0] = 1
     (root / "data/rooms").mkdir(parents=True)
-    np.save(root / "data/rooms/responses.npy", np.round(decay * 2**20).astype(np.int32).ravel())
+    taps = np.round(decay * 2**20).astype(np.int32)
+    np.save(root / "data/rooms/responses.npy", taps.ravel())
 
     def clip(track: str, name: str, samples: Samples, start: int, n: int, at: int, **more: object) -> Clip:
         values = {"track": track, "path": f"{name}.flac", "pcm_sha256": samples_digest(samples), "gain_cdb": 0}
@@ -79,7 +86,9 @@ def write_scene(root: Path, seconds: int) -> None:
         return Clip.model_validate(values | more)
 
     def response(place: int) -> ResponseRef:
-        return ResponseRef(room_id="room", offset=place * SAMPLE_RATE, n_samples=SAMPLE_RATE)
+        return ResponseRef(
+            room_id="room", offset=place * SAMPLE_RATE, n_samples=SAMPLE_RATE, taps_sha256=taps_digest(taps[place])
+        )
 
     clips = [
         clip("AB"[i % 2], "speech", speech, i * length, length, i * turn, response=response(i % 2))
@@ -102,6 +111,7 @@ def timeline_of(levels: Levels, n_samples: int) -> Timeline:
         n_samples=n_samples, room_id="room", ambience_take="ambience", clips=tuple(levels.clips),
         ducks={voice: tuple(ducks) for voice, ducks in levels.ducks.items()},
         master_gain_cdb=levels.master_gain_cdb, master_lufs_cdb=levels.master_lufs_cdb, words=(), events=(), gaps=(),
+        rules=RULES,
     )  # fmt: skip
 
 

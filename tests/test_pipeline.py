@@ -54,11 +54,13 @@ def commit(target: Path, message: str) -> None:
 
 
 def shrink(target: Path) -> None:
-    """Set the smallest size in a clone's params.yaml."""
-    path = target / "params.yaml"
-    text, count = re.subn(r"(?m)^  scenes: 12$", f"  scenes: {SCENES}", path.read_text(encoding="utf-8"))
-    assert count == 1
-    path.write_text(text, encoding="utf-8")
+    """Set the smallest size in a clone's conf/, from which its params.yaml is composed."""
+    for name, key, value in (("size/tiny", "scenes: 12", SCENES), ("models/embedded", "llm_sounds_per_label: 12", 2)):
+        path = target / "conf" / f"{name}.yaml"
+        text, count = re.subn(rf"\b{key}\b", f"{key.split(':')[0]}: {value}", path.read_text(encoding="utf-8"))
+        assert count == 1
+        path.write_text(text, encoding="utf-8")
+    run([sys.executable, "-m", "cares.cli", "params"], target)
 
 
 def records(path: Path) -> list:

@@ -1,10 +1,11 @@
 """What can be measured around an event in a finished file, without any meaning.
 
-Three groups, told apart because three different parts of the pipeline decide them:
+Four groups, told apart because different parts of the pipeline decide them:
 
 - `SOUND`: the sound, its gap, and the levels around it: what timeline and mix decide; the audit's figure is of these;
 - `TALK`: how the turn around the sound is spoken: what the writer and the voices decide, a break's own sound among it;
-- `SCENE`: how many sounds the scene has and which of them this is: what the allocation decides.
+- `SCENE`: how many sounds the scene has and which of them this is: what the allocation decides;
+- `PLACED`: the gap as the annotation has it, to the sample: not to be heard, but to be read.
 
 Times are seconds, levels are RMS in dB below full scale. What cannot be measured for an event (a pause before a scene's
 first word) is NaN.
@@ -27,14 +28,12 @@ from cares.records.scene import Reaction
 from cares.records.timeline import MixedScene, PlacedEvent, PlacedWord
 
 SOUND = (
-    "gap_s",
-    "onset_before_gap_s",
-    "end_after_gap_s",
+    "heard_gap_s",
+    "pause_before_s",
+    "pause_after_s",
     "length_s",
     "place",
     "words_over_s",
-    "pause_before_s",
-    "pause_after_s",
     "level_db",
     "crest_db",
     "gap_level_db",
@@ -62,7 +61,8 @@ TALK = (
     "voice_step_db",
 )
 SCENE = ("sounds_in_scene", "order")
-FEATURES = (*SOUND, *TALK, *SCENE)
+PLACED = ("gap_s", "onset_before_gap_s", "end_after_gap_s")
+FEATURES = (*SOUND, *TALK, *SCENE, *PLACED)
 _WINDOW = SAMPLE_RATE * 2 // 5
 _STEP = SAMPLE_RATE // 4
 _SHORT = SAMPLE_RATE // 20
@@ -134,7 +134,13 @@ class _Scene:
 
     def measure(self, event: PlacedEvent, order: int) -> tuple[float, ...]:
         values = self._sound(event) | self._talk(event)
-        values |= {"sounds_in_scene": float(len(self._scene.events)), "order": float(order)}
+        values |= {
+            "sounds_in_scene": float(len(self._scene.events)),
+            "order": float(order),
+            "gap_s": _seconds(event.gap_end - event.gap_start),
+            "onset_before_gap_s": _seconds(event.gap_start - event.start_sample),
+            "end_after_gap_s": _seconds(event.end_sample - event.gap_end),
+        }
         return tuple(values[name] for name in FEATURES)
 
     def _sound(self, event: PlacedEvent) -> dict[str, float]:
@@ -144,9 +150,7 @@ class _Scene:
         past = [word.end_sample for word in self._words if _middle(word) < 2 * event.gap_start]
         to_come = [word.start_sample for word in self._words if word.start_sample >= event.gap_start]
         return {
-            "gap_s": _seconds(event.gap_end - event.gap_start),
-            "onset_before_gap_s": _seconds(event.gap_start - start),
-            "end_after_gap_s": _seconds(end - event.gap_end),
+            "heard_gap_s": _seconds(min(to_come) - max(past)) if past and to_come else math.nan,
             "length_s": _seconds(end - start),
             "place": start / self._scene.n_samples,
             "words_over_s": _seconds(over),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from cares.audit.features import SCENE, SOUND, TALK, Example
+from cares.audit.features import PLACED, SCENE, SOUND, TALK, Example
 from cares.audit.importance import feature_figures
 from cares.audit.models import contrary_view, identity_view, measured_view, transcript_view, tree_view
 from cares.audit.params import AuditParams
@@ -16,7 +16,8 @@ VIEWS = {
     "with_rare_sounds": "the same, rare sounds among them",
     "from_talk": "how the turn around it is spoken",
     "from_scene": "how many sounds there are, and which this is",
-    "from_all_measured": "all that is measured",
+    "from_all_measured": "all that can be measured in the file",
+    "from_annotation": "its place to the sample, as the annotation has it",
     "from_sound_identity": "which sound it is",
     "from_transcript": "the words of its turn and the next",
 }
@@ -49,6 +50,7 @@ def audit(examples: Sequence[Example], params: AuditParams, seed: int, rare: Col
         "from_talk": _measured(usual, TALK, params, seed),
         "from_scene": _measured(usual, SCENE, params, seed),
         "from_all_measured": score(usual, measured_view(usual, (*SOUND, *TALK, *SCENE), params), params, seed),
+        "from_annotation": _measured(usual, (*PLACED, "pause_before_s", "pause_after_s"), params, seed),
         "from_sound_identity": _identity(usual, params, seed),
         "from_transcript": transcript,
     }
@@ -66,9 +68,10 @@ def compact(result: Json) -> Json:
 
 
 def feature_rows(result: Json) -> list[Json]:
-    """What each measurement tells, with the group that it belongs to: "sound", "talk" or "scene"."""
-    groups = {"sound": result["features"]} | {name: result[f"from_{name}"]["features"] for name in ("talk", "scene")}
-    return [{"group": group, **row} for group, rows in groups.items() for row in rows]
+    """What each measurement tells, with the group that it belongs to: "sound", "talk", "scene" or "annotation"."""
+    others = {name: result[f"from_{name}"]["features"] for name in ("talk", "scene", "annotation")}
+    rows = [{"group": group, **row} for group, part in ({"sound": result["features"]} | others).items() for row in part]
+    return [row for row in rows if row["group"] != "annotation" or row["name"] in PLACED]
 
 
 def lines(result: Json) -> list[str]:

@@ -55,8 +55,8 @@ def register(app: typer.Typer) -> None:
         from cares.core.paths import repo_root
         from cares.corpus.overrides import ChangedParams
 
-        _check_options(corpus, placement, seed, lengths, scenes)
         changes = list(changes or [])
+        _check_options(corpus, placement, seed, lengths, scenes, changes, out)
         if placement is not None:
             changes.append(f"timeline.placement={placement.value}")
         if seed is not None:
@@ -71,7 +71,13 @@ def register(app: typer.Typer) -> None:
 
 
 def _check_options(
-    corpus: int | None, placement: PlacementName | None, seed: int | None, lengths: Path | None, scenes: Path | None
+    corpus: int | None,
+    placement: PlacementName | None,
+    seed: int | None,
+    lengths: Path | None,
+    scenes: Path | None,
+    changes: list[str],
+    out: Path | None,
 ) -> None:
     from cares.core.errors import InputError
 
@@ -79,6 +85,15 @@ def _check_options(
     for name, value in needs.items():
         if corpus is None and value is not None:
             raise InputError("command line", name, str(value), "--corpus with it: a finished data set has its own")
+    for change in changes:
+        if corpus is None and not change.startswith("audit."):
+            raise InputError(
+                "command line", "--set", change, "--corpus with it: only audit.* concerns a finished data set"
+            )
+    if seed is not None and seed < 0:
+        raise InputError("command line", "--seed", seed, "0 or more")
+    if out is not None and (out.is_dir() or not out.absolute().parent.is_dir()):
+        raise InputError("command line", "--out", str(out), "a file in a folder that is there")
     if corpus is not None and scenes is not None:
         raise InputError("command line", "--scenes", str(scenes), "either --corpus or --scenes")
 

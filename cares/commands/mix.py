@@ -44,6 +44,7 @@ def register(app: typer.Typer) -> None:
         ] = False,
     ) -> None:
         """Mix one scene again from its timeline, one stem of it, or a counterfactual without some of its sounds."""
+        from cares.core.errors import InputError
         from cares.core.paths import repo_root
         from cares.core.pcm import samples_digest, write_samples
         from cares.core.record import read_records
@@ -55,6 +56,8 @@ def register(app: typer.Typer) -> None:
 
         root = repo_root()
         _check_out(out, (".wav",) if exact else (".wav", ".flac"), root)
+        if stem is not None and stem in {f"event:{event}" for event in mute or ()}:
+            raise InputError("command line", "--mute", stem, "another sound than the one that --stem asks for")
         timelines = read_records(Timeline, root / "data/timelines.jsonl")
         chosen = make_backend(backend.value if backend else backend_from_environment())
         if exact:

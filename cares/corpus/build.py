@@ -105,6 +105,9 @@ def build_corpus(scenes: int, params: Params, lengths: Lengths, workers: int | N
     rare = frozenset(sound.id for sound in catalog.sounds.values() if sound.group == "rare")
     sections = params.section("allocation", AllocationParams).to_json() | {"scenes": scenes}
     allocation_params = AllocationParams.parse(sections, "command line", "allocation")
+    # a wrong value is found out before anything is synthesised
+    speech, timeline = params.section("speech", SpeechParams), params.section("timeline", TimelineParams)
+    mix, context_ms = params.section("mix", MixParams), params.section("audit", AuditParams).context_ms
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         source = ProceduralSource(load_recipes(), seed)
@@ -118,10 +121,10 @@ def build_corpus(scenes: int, params: Params, lengths: Lengths, workers: int | N
             root=root,
             bank=Bank(tuple(takes), rooms, rare),
             lengths=lengths,
-            speech=params.section("speech", SpeechParams),
-            timeline=params.section("timeline", TimelineParams),
-            mix=params.section("mix", MixParams),
-            context_ms=params.section("audit", AuditParams).context_ms,
+            speech=speech,
+            timeline=timeline,
+            mix=mix,
+            context_ms=context_ms,
             seed=seed,
             backend=backend_from_environment(),
         )

@@ -8,14 +8,16 @@ from typing import Protocol
 
 from cares.core.errors import InputError
 from cares.core.executor import progress
+from cares.dialogue.judging import Evaluator
 from cares.dialogue.lint import Fault
-from cares.dialogue.marked import Pieces, from_turns
+from cares.dialogue.marked import from_turns
+from cares.dialogue.opinion import Opinion, verdict_fault
 from cares.dialogue.params import DialoguesParams
-from cares.dialogue.repair import Patient, patient, read_repairs, repair_wave
+from cares.dialogue.repair import Patient, fitting, patient, read_repairs, repair_wave
 from cares.dialogue.topics import groups
 from cares.dialogue.writer import Draft, Repairer, Writer, Written
 from cares.llm.types import ChatAnswer, ChatRequest
-from cares.records.dialogue import Attempt, Dialogue, Topic, Turn, Verdict
+from cares.records.dialogue import Attempt, Dialogue, Topic, Turn
 from cares.records.scene import Scene
 
 REPAIRS_APART = 20  # candidates of one repair of one turn at most; keeps the seeds of repairs apart
@@ -34,28 +36,6 @@ class Asked(Protocol):
         ...
 
 
-class Judge(Protocol):
-    """What reads a transcript and recovers labels and topic; see `cares.dialogue.evaluator`."""
-
-    @property
-    def name(self) -> str:
-        """The evaluator's name."""
-        ...
-
-    @property
-    def topic_threshold(self) -> float:
-        """Least cosine similarity of the recovered to the gold topic."""
-        ...
-
-    def judge_many(self, transcripts: Sequence[Pieces]) -> list[list[Verdict]]:
-        """A verdict for every sound of every transcript."""
-        ...
-
-    def topic_similarities(self, topics: Sequence[str], transcripts: Sequence[Pieces]) -> list[float]:
-        """Similarity of each topic to what its transcript is about."""
-        ...
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What became of a set of scenes; `refused` are those that no attempt brought through, in order."""
@@ -65,26 +45,12 @@ class Outcome:
     refused: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Opinion:
-    """What the evaluator said of a dialogue that passed the lint; `fault` says why it is refused, if it is."""
-
-    verdicts: tuple[Verdict, ...]
-    similarity: float
-    fault: Fault | None
-
-    @property
-    def confidence(self) -> float:
-        """The least score that the evaluator gave to one of its labels, from 0 to 1; 1 where it gives none."""
-        return min((verdict.scores.get(verdict.label or "", 1.0) for verdict in self.verdicts), default=1.0)
-
-
 def accept_dialogues(
     scenes: Sequence[Scene],
     topics: Sequence[Topic],
     writer: Writer,
     model: Asked,
-    judge: Judge,
+    judge: Evaluator,
     params: DialoguesParams,
 ) -> Outcome:
     """Write dialogues until each scene has one that is accepted, or its attempts are used up.
@@ -130,7 +96,7 @@ class _Group:
     topics: Mapping[str, Sequence[Topic]]
     writer: Writer
     model: Asked
-    judge: Judge
+    judge: Evaluator
     params: DialoguesParams
     accepted: dict[str, Dialogue] = field(default_factory=dict)
     attempts: list[Attempt] = field(default_factory=list)
@@ -144,13 +110,12 @@ class _Group:
         answers = self.model.complete([draft.request for draft in drafts])
         written = [self.writer.read(draft, answer) for draft, answer in zip(drafts, answers, strict=True)]
         opinions = self._judge(drafts, written)
-        for draft, answer, one, opinion in zip(drafts, answers, written, opinions, strict=True):
-            self.attempts.append(
-                _attempt(draft, one, opinion, answer.text, answer.finish_reason, answer.completion_tokens)
-            )
-        self._accept(drafts, written, opinions)
-        if hasattr(self.writer, "mend"):
-            self._repair(self._patients(drafts, written, opinions))
+        chosen = self._accept(drafts, written, opinions, [()] * len(drafts))
+        for place, (draft, answer, one) in enumerate(zip(drafts, answers, written, strict=True)):
+            said = answer.text, answer.finish_reason, answer.completion_tokens
+            self.attempts.append(_attempt(draft, one, opinions[place], said, place in chosen))
+        if isinstance(self.writer, Repairer):
+            self._repair(self._patients(drafts, written, opinions), self.writer)
 
     def _drafts(self, waiting: Sequence[Scene], wave: int) -> list[Draft]:
         params = self.params
@@ -170,12 +135,18 @@ class _Group:
         similar = self.judge.topic_similarities([drafts[p].topic for p in clean], pieces)
         opinions: list[Opinion | None] = [None] * len(written)
         for place, found, similarity in zip(clean, verdicts, similar, strict=True):
-            fault = _verdict_fault(drafts[place], written[place].turns, found, similarity, self.judge.topic_threshold)
+            fault = verdict_fault(
+                drafts[place].scene, written[place].turns, found, similarity, self.judge.topic_threshold
+            )
             opinions[place] = Opinion(tuple(found), similarity, fault)
         return opinions
 
     def _accept(
-        self, drafts: Sequence[Draft], written: Sequence[Written], opinions: Sequence[Opinion | None]
+        self,
+        drafts: Sequence[Draft],
+        written: Sequence[Written],
+        opinions: Sequence[Opinion | None],
+        repaired: Sequence[tuple[int, ...]],
     ) -> list[int]:
         """Take the surest of the good dialogues of each scene; their places."""
         best: dict[str, int] = {}
@@ -192,6 +163,8 @@ class _Group:
                 scene_id=scene_id,
                 topic=drafts[place].topic,
                 attempt=drafts[place].attempt,
+                candidate=drafts[place].candidate,
+                repaired_turns=repaired[place],
                 writer=self.model.model_id,
                 evaluator=self.judge.name,
                 topic_similarity=opinion.similarity,
@@ -211,38 +184,47 @@ class _Group:
                 best[name] = found
         return list(best.values())
 
-    def _repair(self, patients: list[Patient]) -> None:
-        writer: Repairer = self.writer  # type: ignore[assignment]  # asked for by its caller
-        for number in range(self.params.repairs):
+    def _repair(self, patients: list[Patient], writer: Repairer) -> None:
+        params = self.params
+        for number in range(params.repairs):
+            patients = fitting(patients, params.repair_places)
             if not patients:
                 return
-            wave = repair_wave(
-                patients, writer, self.params.repair_candidates, self.params.repair_places, number * REPAIRS_APART
-            )
+            first = number * REPAIRS_APART
+            wave = repair_wave(patients, writer, params.repair_candidates, params.repair_places, first)
             answers = self.model.complete(wave)
-            spent = _tokens(patients, answers)
             offers = read_repairs(patients, writer, answers)
             drafts = [one.draft for one, versions in zip(patients, offers, strict=True) for _ in versions]
             written = [version.written for versions in offers for version in versions]
             opinions = self._judge(drafts, written)
-            taken = self._accept(drafts, written, opinions)
+            chosen = self._accept(drafts, written, opinions, [v.turns for versions in offers for v in versions])
             again: list[Patient] = []
             place = 0
-            for one, versions, tokens in zip(patients, offers, spent, strict=True):
+            for one, versions, tokens in zip(patients, offers, _tokens(patients, answers), strict=True):
                 places = range(place, place + len(versions))
                 place += len(versions)
-                kept = next((p for p in places if p in taken), places[0] if places else None)
+                kept = next((p for p in places if p in chosen), _nearest(places, drafts, written, opinions))
                 outcome = written[kept] if kept is not None else Written((), Fault("no_repair", "nothing usable"))
                 opinion = opinions[kept] if kept is not None else None
-                text = _as_text(outcome.turns)
-                self.attempts.append(_attempt(one.draft, outcome, opinion, text, "stop", tokens, one.turns))
-                if one.draft.scene.scene_id not in self.accepted and (
-                    next_one := patient(
-                        one.draft, outcome, opinion.fault if opinion else None, self.params.repair_turns
-                    )
-                ):
-                    again.append(next_one)
+                said = _as_text(outcome.turns), "repaired", tokens
+                self.attempts.append(_attempt(one.draft, outcome, opinion, said, kept in chosen, one.turns))
+                if one.draft.scene.scene_id not in self.accepted:
+                    fault = opinion.fault if opinion else None
+                    found = patient(one.draft, outcome, fault, params.repair_turns)
+                    again += [found] if found else []
             patients = again
+
+
+def _nearest(
+    places: range, drafts: Sequence[Draft], written: Sequence[Written], opinions: Sequence[Opinion | None]
+) -> int | None:
+    """Of several versions the one with the fewest faults, and of these the one nearest to the labels asked for."""
+
+    def distance(place: int) -> tuple[int, float]:
+        opinion = opinions[place]
+        return len(written[place].faults), -opinion.wanted(drafts[place].scene) if opinion else 0.0
+
+    return min(places, key=distance, default=None)
 
 
 def _tokens(patients: Sequence[Patient], answers: Sequence[ChatAnswer]) -> list[int]:
@@ -267,19 +249,19 @@ def _attempt(
     draft: Draft,
     written: Written,
     opinion: Opinion | None,
-    text: str,
-    finish_reason: str,
-    tokens: int,
+    said: tuple[str, str, int],
+    chosen: bool,
     repaired: tuple[int, ...] = (),
 ) -> Attempt:
     fault = written.fault or (opinion.fault if opinion else None)
+    text, finish_reason, tokens = said
     return Attempt(
         scene_id=draft.scene.scene_id,
         attempt=draft.attempt,
         candidate=draft.candidate,
         topic=draft.topic,
         seed=draft.request.seed,
-        reason=fault.reason if fault else "accepted",
+        reason=fault.reason if fault else "accepted" if chosen else "not_chosen",
         detail=fault.detail if fault else "",
         finish_reason=finish_reason,
         completion_tokens=tokens,
@@ -288,21 +270,3 @@ def _attempt(
         text=text,
         repaired_turns=repaired,
     )
-
-
-def _verdict_fault(
-    draft: Draft, turns: Sequence[Turn], verdicts: Sequence[Verdict], similarity: float, threshold: float
-) -> Fault | None:
-    found = {verdict.event: verdict for verdict in verdicts}
-    slots = {s.event: number for number, turn in enumerate(turns) for s in turn.segments if s.event is not None}
-    for index, event in enumerate(draft.scene.events):
-        verdict = found.get(index)
-        if verdict is None or verdict.label is None:
-            why = verdict.detail if verdict else "no verdict"
-            return Fault("no_verdict", f"event {index} ({event.sound}): {why}", slots.get(index))
-        if verdict.label != event.reaction:
-            detail = f"event {index} ({event.sound}): {event.reaction} read as {verdict.label}"
-            return Fault("label_not_recovered", detail, slots.get(index))
-    if similarity < threshold:
-        return Fault("topic_not_recovered", f"similarity {similarity:.3f}, threshold {threshold:.3f}")
-    return None

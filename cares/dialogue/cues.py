@@ -38,7 +38,7 @@ def load_cues() -> Cues:
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-case words; an apostrophe belongs to its word."""
+    """Lower-case words; an apostrophe belongs to its word, and is made straight."""
     return _WORD.findall(text.lower().replace("’", "'"))
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from cares.core.canonical import Json
 from cares.core.rng import KeyedRandom
+from cares.dialogue.cues import words_of
 from cares.dialogue.marked import Pieces, from_turns, spoken_turns
 from cares.dialogue.probes import Probe
 from cares.records.dialogue import Dialogue
@@ -41,14 +42,14 @@ class Repeated(NamedTuple):
     scenes: int
 
 
-def words_of(text: str) -> Line:
-    """The words of a text in lower case, apostrophes kept and made straight."""
-    return tuple(re.findall(r"\w+(?:'\w+)*", text.lower().replace("’", "'")))
+def bare_words(text: str) -> Line:
+    """The words of a text in lower case; an apostrophe is kept within a word, and left out at its ends."""
+    return tuple(bare for word in words_of(text) if (bare := word.strip("'")))
 
 
 def text_of(pieces: Pieces) -> Text:
     """The words of each turn, sounds left out."""
-    return tuple(words_of(turn) for turn in spoken_turns(pieces))
+    return tuple(bare_words(turn) for turn in spoken_turns(pieces))
 
 
 def dialogue_pieces(dialogue: Dialogue) -> Pieces:
@@ -142,8 +143,8 @@ def repeated(dialogues: Sequence[Dialogue]) -> list[Repeated]:
     grams: Counter[Line] = Counter()
     for dialogue in dialogues:
         turns = spoken_turns(dialogue_pieces(dialogue))
-        sentences = {words_of(sentence) for turn in turns for sentence in re.split(r"(?<=[.?!])\s+", turn)}
-        lines.update(line for line in sentences | {words_of(turn) for turn in turns} if len(line) >= LEAST_WORDS)
+        sentences = {bare_words(sentence) for turn in turns for sentence in re.split(r"(?<=[.?!])\s+", turn)}
+        lines.update(line for line in sentences | {bare_words(turn) for turn in turns} if len(line) >= LEAST_WORDS)
         grams.update({gram for sentence in sentences for gram in _runs(sentence)})
     found = [Repeated("line", " ".join(line), scenes) for line, scenes in lines.items() if scenes > 1]
     within = {(gram, scenes) for line, scenes in lines.items() if scenes > 1 for gram in _runs(line)}

@@ -56,7 +56,8 @@ class SentenceEncoder:
         """Unit vectors of texts.
 
         Shape: [len(texts), dimension], float64, rounded to 5 decimals. An empty text is the zero vector, so that its
-        cosine with anything is 0. Texts of more than 256 tokens are cut there, as the model was trained.
+        cosine with anything is 0. Texts of more than 256 tokens are cut there, as all-MiniLM-L6-v2 was trained (BGE
+        takes 512); what is compared here, such as six turns, is shorter.
         """
         if not texts:
             return np.zeros((0, int(self._model.config.hidden_size)))

@@ -50,45 +50,55 @@ def load_evaluator(path: Path, llm: LlmParams | None = None, prompts: Path = PRO
     encoder = SentenceEncoder(calibration.encoder)
     if calibration.evaluator == "llm":
         return _llm(calibration, encoder, llm, prompts, calibration.name)
-    classifier = calibrated_classifier(calibration, path, encoder)
     if calibration.evaluator == "classifier":
-        return classifier
+        return calibrated_classifier(calibration, path, encoder, calibration.name)
+    classifier = calibrated_classifier(calibration, path, encoder, f"classifier/{calibration.encoder}")
     second = _llm(calibration, encoder, llm, prompts, "llm")
     return BothEvaluator(classifier, second, calibration.name)
 
 
 def read_calibration(path: Path) -> Calibration:
     """The record, with the encoder's weights checked; see `load_evaluator`."""
-    value = read_json(path)
-    try:
-        calibration = Calibration.parse(value, path)
-    except InputError as error:
-        raise CaresError(f"{error}. {HINT}") from None
-    if (found := model_digest(calibration.encoder)) != calibration.encoder_digest:
-        raise InputError(path, "encoder_digest", calibration.encoder_digest, f"{found}, that of the weights", HINT)
+    calibration = _parsed(path)
+    _check_weights(calibration, path)
     return calibration
 
 
-def calibrated_classifier(calibration: Calibration, path: Path, encoder: Encoder) -> ClassifierEvaluator:
-    """The classifier of a calibration; InputError unless the features are those that it was trained on."""
+def _parsed(path: Path) -> Calibration:
+    value = read_json(path)
+    try:
+        return Calibration.parse(value, path)
+    except InputError as error:
+        raise CaresError(f"{error}. {HINT}") from None
+
+
+def _check_weights(calibration: Calibration, path: Path) -> None:
+    if (found := model_digest(calibration.encoder)) != calibration.encoder_digest:
+        raise InputError(path, "encoder_digest", calibration.encoder_digest, f"{found}, that of the weights", HINT)
+
+
+def calibrated_classifier(calibration: Calibration, path: Path, encoder: Encoder, name: str) -> ClassifierEvaluator:
+    """The classifier of a calibration, called `name`; InputError unless it was trained on the features of today."""
     catalog = load_catalog()
     if (names := FeatureReader(encoder, catalog, load_cues()).names()) != calibration.model.features:
         raise InputError(path, "model.features", calibration.model.features, f"the features {', '.join(names)}", HINT)
-    name, threshold = calibration.name, calibration.topic.threshold
-    return ClassifierEvaluator(calibration.model, encoder, catalog, name, threshold)
+    return ClassifierEvaluator(calibration.model, encoder, catalog, name, calibration.topic.threshold)
 
 
 def ready_classifier(path: Path, encoder_id: str, regularisation: float) -> ClassifierEvaluator:
-    """The calibrated classifier or, where the stage `calibrate` has not run yet, one that is trained here and kept.
+    """The calibrated classifier or, where no calibration with this encoder is there, one that is trained here and kept.
 
     Both are the same model if encoder and regularisation are those of the calibration; only the calibration says how
     good it is.
     """
-    encoder, catalog = SentenceEncoder(encoder_id), load_catalog()
+    encoder, catalog, name = SentenceEncoder(encoder_id), load_catalog(), f"classifier/{encoder_id}"
+    why = f"no {path.name} yet"
     if path.is_file():
-        calibration = read_calibration(path)
+        calibration = _parsed(path)
         if calibration.encoder == encoder_id:
-            return calibrated_classifier(calibration, path, encoder)
+            _check_weights(calibration, path)
+            return calibrated_classifier(calibration, path, encoder, name)
+        why = f"{path.name} is of the encoder {calibration.encoder}, not {encoder_id}"
     probes = load_probes()
     store = ItemStore("classifier")
     key = item_key(
@@ -98,12 +108,10 @@ def ready_classifier(path: Path, encoder_id: str, regularisation: float) -> Clas
         code=source_digest("cares.dialogue", "cares.catalog"),
     )
     if (kept := store.get(key)) is None:
-        print(
-            f"no {path.name} yet: training on the probes, once (dvc repro calibrate measures it too)", file=sys.stderr
-        )
+        print(f"{why}: training on the probes, once (dvc repro calibrate measures it too)", file=sys.stderr)
         kept = store.put(key, train_classifier(probes, encoder, catalog, regularisation).to_json())
     model = LinearModel.parse(kept.value, store.path(key))
-    return ClassifierEvaluator(model, encoder, catalog, f"classifier/{encoder_id}", topic_threshold=0.0)
+    return ClassifierEvaluator(model, encoder, catalog, name, topic_threshold=0.0)
 
 
 def llm_evaluator(

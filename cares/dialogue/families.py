@@ -14,41 +14,54 @@ from cares.models.schema import Family
 
 
 class Families(Record):
-    """The family of the writer and those of the evaluator; `same` says that they share one, as was allowed."""
+    """The family of the writer, of who writes the topics where that is another model, and those of the evaluator.
+
+    `same` says that one of them both writes and judges, as was allowed.
+    """
 
     writer: Family
+    topics: Family | None = None
     evaluator: tuple[Family, ...]
     same: bool
 
     @property
     def remark(self) -> str:
         """What the evaluator's name says of it; "" when the families differ."""
-        return f" (same family as the writer: {self.writer})" if self.same else ""
+        if self.writer in self.evaluator:
+            return f" (same family as the writer: {self.writer})"
+        return f" (same family as the topics' writer: {self.topics})" if self.same else ""
 
 
 def families(models: ModelsParams, evaluator: EvaluatorKind, allow_same: bool, file: object) -> Families:
-    """The families of writer and evaluator.
+    """The families of writer and evaluator; who writes the topics counts as a writer too.
 
     Raises:
         InputError: they share a family and that is not allowed; a family is not known, or is not what the registry
             says; or the evaluator needs a judge and there is none.
     """
     writer = _family("writer", models.writer, models.writer_family, file)
+    topics = None
+    if models.topic_writer != models.writer:
+        topics = _registered_family("topics", models.topic_writer, file)
+    writes = {"models.writer_family": writer} | ({"models.topics": topics} if topics else {})
     found: dict[str, Family] = {}
     if evaluator != "llm":
-        found["encoder"] = _family("encoder", models.encoder, None, file)
+        found["encoder"] = _registered_family("encoder", models.encoder, file)
     if evaluator != "classifier":
         found["judge_family"] = _family("judge", judge_of(models, file), models.judge_family, file)
     for field, family in found.items():
-        if family == writer and not allow_same:
-            raise InputError(
-                file,
-                f"models.{field}",
-                family,
-                f"another family than that of models.writer_family ({writer})",
-                "Judge with another model, or set calibration.allow_same_family: every record and report then says so",
-            )
-    return Families(writer=writer, evaluator=tuple(found.values()), same=writer in found.values())
+        for by_whom, written in writes.items():
+            if family == written and not allow_same:
+                raise InputError(
+                    file,
+                    f"models.{field}",
+                    family,
+                    f"another family than that of {by_whom} ({written})",
+                    "Judge with another model, or set calibration.allow_same_family: every record and report then "
+                    "says so",
+                )
+    same = any(family in found.values() for family in writes.values())
+    return Families(writer=writer, topics=topics, evaluator=tuple(found.values()), same=same)
 
 
 def judge_of(models: ModelsParams, file: object) -> str:
@@ -59,11 +72,24 @@ def judge_of(models: ModelsParams, file: object) -> str:
 
 
 def _family(role: str, model_id: str, given: Family | None, file: object) -> Family:
-    entry = load_registry().get(model_id)
-    known = entry.family if entry else None
+    """The family of a model that has a key of its own for it, models.writer_family or models.judge_family."""
+    known = _known_family(model_id)
     if given is not None and known is not None and given != known:
         raise InputError(file, f"models.{role}_family", given, f"{known}, as the registry says of {model_id}")
     family = given or known
     if family is None:
         raise InputError(file, f"models.{role}_family", None, f"the family of {model_id}, which the registry lacks")
     return family
+
+
+def _registered_family(role: str, model_id: str, file: object) -> Family:
+    """The family of a model whose family the registry has to know."""
+    family = _known_family(model_id)
+    if family is None:
+        raise InputError(file, f"models.{role}", model_id, "a model whose family the registry knows")
+    return family
+
+
+def _known_family(model_id: str) -> Family | None:
+    entry = load_registry().get(model_id)
+    return entry.family if entry else None

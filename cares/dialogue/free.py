@@ -23,12 +23,6 @@ from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.dialogue import Turn
 from cares.records.scene import Event, Scene
 
-# the lines that show the form in prompts/free_system.jinja: nothing of them may come back
-SHOWN = (
-    "So the plumber says he can only come on the twelfth, which is after Petra's birthday.",
-    "Then we wash the dishes in the bathtub, I have done worse.",
-)
-
 
 class FreeWriter:
     """Writes dialogues from one prompt; see `cares.dialogue.writer.Writer`.
@@ -43,6 +37,8 @@ class FreeWriter:
     def __init__(self, catalog: Catalog, params: DialoguesParams, seed: int, prompts: Path) -> None:
         self._catalog, self._params, self._seed, self._prompts = catalog, params, seed, prompts
         self._manners = load_manners()
+        self._system = render(prompts / "free_system.jinja")
+        self._shown = shown_lines(self._system)
 
     def draft(self, scene: Scene, topic: str, attempt: int, candidate: int) -> Draft:
         """See `Writer`."""
@@ -64,7 +60,7 @@ class FreeWriter:
         )
         request = ChatRequest(
             messages=(
-                ChatMessage(role="system", content=render(self._prompts / "free_system.jinja", shown=SHOWN)),
+                ChatMessage(role="system", content=self._system),
                 ChatMessage(role="user", content=asked),
             ),
             seed=derived_seed(self._seed, "free", scene.scene_id, key),
@@ -103,8 +99,13 @@ class FreeWriter:
             turns: tuple[Turn, ...] = read_script(answer.text, draft.scene)
         except ScriptFault as refusal:
             return Written((), Fault(refusal.reason, str(refusal)))
-        found = tuple(faults(turns, draft.scene, self._catalog, SHOWN))
+        found = tuple(faults(turns, draft.scene, self._catalog, self._shown))
         return Written(turns, found[0] if found else None, found)
+
+
+def shown_lines(system: str) -> tuple[str, ...]:
+    """The lines by which the system prompt shows the form, without their speakers: nothing of them may come back."""
+    return tuple(line[3:] for line in system.splitlines() if line.startswith(("A: ", "B: ")))
 
 
 def make_writer(catalog: Catalog, params: DialoguesParams, seed: int, prompts: Path) -> Writer:

@@ -58,7 +58,7 @@ class ScriptFault(Exception):
 
 
 def runs_on(text: str) -> bool:
-    """Whether the end of a text is one passage again and again."""
+    """Whether the last 3,000 characters hold one passage four times in a row or more, 60 characters at least in all."""
     return any(len(found.group()) >= LEAST_REPEATED for found in _REPEATED.finditer(text[-3000:]))
 
 

@@ -29,7 +29,7 @@ LABELS: dict[tuple[bool, bool], Reaction] = {
 }
 QUOTE_CHARS = 80
 TOPIC_CHARS = 80
-MAX_TOKENS = 70  # of an answer; the forms below need fewer
+MAX_TOKENS = 70  # of an answer: 80 characters of English take about 25; one that does not end cannot be read
 _FORM: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -151,6 +151,7 @@ def quoted_in(quote: str, pieces: Sequence[Heard | Said]) -> bool:
 
 
 def _words(text: str) -> list[str]:
+    """Words without any apostrophe, which models leave out or add when they quote."""
     return re.findall(r"[^\W_]+", text.lower().replace("'", "").replace("’", ""))
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from rapidfuzz import fuzz
 
 from cares.catalog.load import Catalog
+from cares.dialogue.cues import words_of
 from cares.records.dialogue import Turn
 from cares.records.scene import Scene, Speaker
 
@@ -26,18 +27,33 @@ _VERBS = (
     "|laughs|looks|makes|mentions|names|nods|offers|promises|proposes|puts|remembers|replies|says|sets|shrugs|sighs|smiles"
     "|starts|stays|suggests|takes|teases|tells|thinks|turns|wants|warns|wonders|worries"
 )
+_LETTERED = r"(?<!plan )(?<!Plan )(?<!option )(?<!Option )"  # "plan B is better" tells of no speaker
 _NARRATION = re.compile(
-    rf"\b(?:A|B|Speaker [AB])(?:'s\b|,? (?:{_VERBS}|who|is|was)\b)|(?:^|[.?!] )[AB](?:,| [a-z]+s\b)"
+    rf"{_LETTERED}\b(?:A|B|Speaker [AB])(?:'s\b|,? (?:{_VERBS}|who|is|was)\b)|(?:^|[.?!] )[AB],"
     r"|\b(?:he|she|they) (?:said|replied|asked) (?:quietly|softly|loudly)\b"
 )
 _ASSISTANT = re.compile(
-    r"\b(?:as an ai|i'm sorry,? but i can|could you please provide|how can i (?:help|assist)"
-    r"|is there anything (?:else )?i can|i(?:'d| would) be happy to (?:help|assist)|feel free to|let me know if you"
-    r"|here(?:'s| is) (?:the|a) (?:dialogue|script)|happy to help|can i help you)\b",
+    r"\b(?:as an ai|i'm sorry,? but i can|could you please provide|how can i (?:help|assist)|i apologi[sz]e"
+    r"|is there anything (?:else )?i can|is there anything else(?=[?.,]| you(?:'d| need| want| would))"
+    r"|i can (?:help|assist)(?: you)? with (?:that|this)|i(?:'d| would) be happy to (?:help|assist)|feel free to"
+    r"|let me know if you|here(?:'s| is) (?:the|a) (?:dialogue|script)|happy to help|can i help you)\b",
     re.I,
 )
+_CALLED = r"(?! (?:(?:an?|names|crazy|old)\b|(?-i:[A-Z])))"  # "you can call me Ann", "call me crazy"
+_MAY = (
+    r"(?: (?:am|can|could|don't|going|had|have|just|may|might|must|need|never|not|only|rather|really|should|still|then"
+    r"|try|want|wanted|will|would|to|better)){0,4}"
+)
+_DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 _PHONE = re.compile(
-    r"\b(?:call(?:ing)? you back|hang(?:ing)? up now|on the line with you|can you hear me|bad connection)\b", re.I
+    r"\b(?:call(?:ing)? you back|hang(?:ing)? up now|on the line with you|can you hear me|bad connection"
+    rf"|(?:i(?:'[a-z]+)?{_MAY}|let me) (?:call|phone)(?:ing)? you{_CALLED}"
+    rf"|you(?:'[a-z]+)?{_MAY} (?:call|phone)(?:ing)? me{_CALLED}|you call (?:right )?now"
+    r"|(?:call|phone) me (?:back|later|again|now|right now|tonight|tomorrow|soon|when|if|once|as soon|any ?time)"
+    r"|my (?:phone|mobile|cell|home) number(?:'s| is))\b"
+    r"|(?<!\d)\d{3}[-. ]\d{4}(?!\d)|\d{7}|(?<!\d)0\d{2,4}[-/ ]\d{3}"
+    rf"|\b{_DIGIT}(?:,? {_DIGIT}){{6}}\b",
+    re.I,
 )
 _STUTTER = re.compile(r"\b(\w+)(?: \1\b){2,}", re.I)
 _TEXT_CHECKS = (
@@ -124,7 +140,7 @@ def text_fault(line: str) -> tuple[str, str] | None:
     for word in line.split():
         if not pronounceable(word):
             return "unpronounceable", word
-    if re.search(r"(?<![A-Za-z'])(?![AaIiOo]\b)[A-Za-z][.?!]$", line) or re.search(
+    if re.search(r"(?<![A-Za-z'])(?![aio]\b)[a-z][.?!]$", line) or re.search(  # "plan B." is whole
         r"\b(?:a|an|the|my|your|and|or|because|than)[.?!]$", line
     ):
         return "cut_text", line[-30:]
@@ -132,10 +148,17 @@ def text_fault(line: str) -> tuple[str, str] | None:
 
 
 def pronounceable(word: str) -> bool:
-    """False for a word that a voice would stumble over: no vowel, five consonants in a row, or mixed with digits."""
+    """False for a word that a voice would stumble over: no vowel, six consonants in a row, or mixed with digits.
+
+    Of "20-year-old" each part is looked at; "GPS" is spelled out, and "M25" or "A4" is said as it stands.
+    """
+    return all(_can_be_said(part) for part in word.split("-"))
+
+
+def _can_be_said(word: str) -> bool:
     letters = re.sub(r"[^a-z0-9]", "", word.lower())
-    if not letters or letters.isdigit() or re.fullmatch(r"[A-Z]{2,4}'?s?[.,?!]*", word):
-        return True  # capitals such as GPS are spelled out
+    if not letters or letters.isdigit() or re.fullmatch(r"(?:[A-Z]{2,4}|[A-Z]\d{1,4})'?s?[.,?!]*", word):
+        return True
     if re.fullmatch(r"\d+(?:st|nd|rd|th|s|am|pm|k)", letters):
         return True
     if re.search(r"\d", letters) and re.search(r"[a-z]", letters):
@@ -200,7 +223,7 @@ def copied_phrase(line: str, example_lines: Sequence[str]) -> str | None:
 
 
 def _grams(line: str, size: int) -> list[tuple[str, ...]]:
-    words = re.findall(r"[a-z0-9']+", line.lower())
+    words = words_of(line)
     return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)]
 
 

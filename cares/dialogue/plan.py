@@ -6,13 +6,11 @@ exact by construction; what remains for the language model is what people would 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from cares.catalog.load import Catalog
-from cares.catalog.types import Sound
 from cares.core.errors import InputError
 from cares.core.params import read_yaml
 from cares.core.record import Record
@@ -89,13 +87,13 @@ def load_moves() -> Moves:
 
 
 def load_remarks() -> dict[str, tuple[str, ...]]:
-    """The remarks of data/remarks.yaml by register, with {phrase} or {name} where the sound is named."""
+    """The remarks of data/remarks.yaml by register, with {phrase} where the sound is named."""
     path = DATA / "remarks.yaml"
     remarks = Remarks.parse({"forms": read_yaml(path)}, path).forms
     for register, forms in remarks.items():
         for form in forms:
-            if form.count("{name}") + form.count("{phrase}") != 1:
-                raise InputError(path, register, form, "{name} or {phrase}, once")
+            if form.count("{phrase}") != 1:
+                raise InputError(path, register, form, "{phrase}, once")
     return remarks
 
 
@@ -165,7 +163,8 @@ class Planner:
             return TurnPlan(speaker, name, event.reaction, move, index)
         sound = self._catalog.sounds[event.sound]
         cue = draw.choice(register.cues).format(sound=sound.phrase)
-        remarks = tuple(listed_remarks(self._words(self._remarks, event.register_id, "remarks.yaml"), sound))
+        forms = self._words(self._remarks, event.register_id, "remarks.yaml")
+        remarks = tuple(form.format(phrase=sound.phrase) for form in forms)
         return TurnPlan(speaker, name, event.reaction, move, index, cue, remarks)
 
     def _staying_turn(self, speaker: Speaker, name: str, event: Event, number: int) -> TurnPlan:
@@ -185,15 +184,6 @@ class Planner:
         if not (found := by_register.get(register)):
             raise InputError(DATA / file, register, "nothing", "words for this register")
         return found
-
-
-def listed_remarks(forms: Sequence[str], sound: Sound) -> list[str]:
-    """Forms of data/remarks.yaml with the sound's phrase, or each of its names, in place."""
-    return [
-        form.format(phrase=sound.phrase, name=name)
-        for form in forms
-        for name in (sound.names if "{name}" in form else ("",))
-    ]
 
 
 def _turns_that_stay(scene: Scene) -> dict[int, int]:

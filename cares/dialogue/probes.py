@@ -6,7 +6,6 @@ card; `cares.dialogue.probe_checks` looks for what would make them a bad measure
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -20,6 +19,7 @@ from cares.catalog.load import load_catalog
 from cares.core.canonical import read_jsonl
 from cares.core.errors import InputError
 from cares.core.record import Record
+from cares.dialogue.cues import words_of
 from cares.dialogue.marked import Heard, Piece, Pieces, Said, spoken_turns
 from cares.records.scene import Reaction, Speaker
 
@@ -194,7 +194,7 @@ def near_duplicates(probes: Sequence[Probe], share: float = 0.5) -> list[Alike]:
     What is common is the sum of matching runs of at least three words (Ratcliff and Obershelp's matching blocks), so
     that everyday words in another order do not count.
     """
-    words = {probe.id: _words(probe) for probe in probes}
+    words = {probe.id: words_of(" ".join(spoken_turns(probe.pieces))) for probe in probes}
     holders: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
     for place, probe in enumerate(probes):
         said = words[probe.id]
@@ -215,7 +215,3 @@ def near_duplicates(probes: Sequence[Probe], share: float = 0.5) -> list[Alike]:
         if common >= share:
             found.append(Alike(one.id, other.id, round(common, 3), one.split != other.split))
     return sorted(found, key=lambda pair: (-pair.share, pair.one, pair.other))
-
-
-def _words(probe: Probe) -> list[str]:
-    return re.findall(r"[\w']+", " ".join(spoken_turns(probe.pieces)).lower())

@@ -48,22 +48,36 @@ def patient(draft: Draft, written: Written, fault: Fault | None, most_turns: int
     return Patient(draft, written, tuple(turns))
 
 
+def fitting(patients: Sequence[Patient], places: int) -> list[Patient]:
+    """The first dialogues whose turns all find a place in a wave of `places` requests."""
+    kept: list[Patient] = []
+    for one in patients:
+        places -= len(one.turns)
+        if places < 0:
+            break
+        kept.append(one)
+    return kept
+
+
 def repair_wave(
     patients: Sequence[Patient], writer: Repairer, candidates: int, places: int, first: int
 ) -> list[ChatRequest]:
-    """The requests of one wave, in the order of `read_repairs`; `first` numbers them apart from earlier ones."""
-    count = candidates_each(patients, candidates, places)
+    """The requests of one wave, in the order of `read_repairs`.
+
+    Args:
+        patients: dialogues that fit into the wave.
+        writer: who writes turns again.
+        candidates: how many are asked for each turn, if there is room.
+        places: how many requests a wave may have.
+        first: numbers them apart from the requests of earlier waves.
+    """
+    count = max(1, min(candidates, places // max(1, sum(len(one.turns) for one in patients))))
     return [
         writer.mend(one.draft, one.written.lines, turn, first + candidate)
         for one in patients
         for turn in one.turns
         for candidate in range(count)
     ]
-
-
-def candidates_each(patients: Sequence[Patient], candidates: int, places: int) -> int:
-    """How many candidates each turn gets: `candidates`, or as many as fit into the `places` of a wave."""
-    return max(1, min(candidates, places // max(1, sum(len(one.turns) for one in patients))))
 
 
 def read_repairs(patients: Sequence[Patient], writer: Repairer, answers: Sequence[ChatAnswer]) -> list[list[Repaired]]:

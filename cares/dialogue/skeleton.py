@@ -71,7 +71,7 @@ def opened_text(openers: Sequence[str], longest: int, shortest: int = SHORTEST_L
 
 def naming_text(openers: Sequence[str], names: Sequence[str], longest: int) -> Form:
     """A line that begins with an opener and a name; `longest` counts from there."""
-    return _form(f"({_either(openers)}) ({_either(names)})", f"[ ,]{_CHAR}{{12,{longest - 3}}}[a-z0-9][.?!]", longest)
+    return _form(f"({_either(openers)}) ({_either(names)})", f"( |, ){_CHAR}{{12,{longest - 3}}}[a-z0-9][.?!]", longest)
 
 
 def one_of(texts: Sequence[str]) -> Form:

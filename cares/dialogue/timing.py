@@ -12,6 +12,7 @@ from typing import Protocol
 
 from cares.core.store import ItemStore, item_key
 from cares.llm.types import ChatAnswer, ChatRequest
+from cares.llm.waves import promised
 
 
 class Waves(Protocol):
@@ -45,8 +46,8 @@ class TimedWaves:
 
     @property
     def model_id(self) -> str:
-        """The writer's name."""
-        return self._waves.model_id
+        """The writer's name; a server's answers are not promised to be the same again, so the name says it."""
+        return self._waves.model_id if promised() else f"{self._waves.model_id} (served)"
 
     def complete(self, wave: Sequence[ChatRequest]) -> list[ChatAnswer]:
         """One answer a request, in order."""

@@ -6,17 +6,16 @@ that belong to a pivot, since they are about the sound. The gold topic is compar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cares.dialogue.features import Encoder
 from cares.dialogue.marked import Heard, Piece, Pieces, Said, spoken_turns
-from cares.dialogue.probes import Probe, TopicPair
 
 PIVOT_PIECES = 3  # what belongs to a pivot: the words after the sound and the next two turns
-BLOCK_TURNS = 6  # a block of six turns stays within the length that the encoder was trained on
+BLOCK_TURNS = 6  # six turns as people talk stay below the length at which the encoder cuts a text
 
 
 def topic_blocks(pieces: Pieces, pivots: Collection[int]) -> list[str]:
@@ -54,26 +53,3 @@ def topic_vectors(topics: Sequence[str], encoder: Encoder) -> NDArray[np.float64
     topics nearer to each other (area under the ROC curve 0.76 instead of 0.80).
     """
     return encoder.encode(topics)
-
-
-def pair_cosines(
-    pairs: Sequence[TopicPair], probes: Sequence[Probe], pivots: Mapping[str, Collection[int]], encoder: Encoder
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cosines of transcripts with their topic in other words, and with a similar but different topic.
-
-    They are what `topic_similarities` of the classifier gives for these pairs.
-
-    Args:
-        pairs: whose `other` topics are compared to the transcript of their probe.
-        probes: among which each pair's probe is.
-        pivots: for each probe the sounds, by event, that the evaluator takes for pivots.
-
-    Returns:
-        Cosines of the pairs that are the same, and of those that are not, each in the order of `pairs`.
-    """
-    pieces = {probe.id: probe.pieces for probe in probes}
-    topics = topic_vectors([pair.other for pair in pairs], encoder)
-    about = {name: topic_vector(pieces[name], pivots[name], encoder) for name in {pair.probe for pair in pairs}}
-    cosines = np.array([topic @ about[pair.probe] for topic, pair in zip(topics, pairs, strict=True)])
-    same = np.array([pair.same for pair in pairs], dtype=bool)
-    return cosines[same], cosines[~same]

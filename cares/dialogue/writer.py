@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from cares.catalog.load import Catalog
 from cares.core.canonical import Json
@@ -66,6 +66,7 @@ class Writer(Protocol):
         ...
 
 
+@runtime_checkable
 class Repairer(Protocol):
     """A writer that can write single turns again."""
 

@@ -38,8 +38,11 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
     if addresses:
         model = _served(model_id, addresses)
     else:
+        from transformers.utils import logging
+
         from cares.llm.inprocess import InProcessModel
 
+        logging.set_verbosity_error()  # it warns of a wrong pattern in tokenizers whose pattern is right
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # libraries among themselves, nothing for our users
             model = InProcessModel(model_id, params)

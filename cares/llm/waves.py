@@ -54,7 +54,7 @@ class StoredWaves:
 
         Raises:
             LlmError: the model cannot be opened, fails as a whole, or does not keep to schemas (asked before the first
-                wave that has one).
+                wave that has one, or choices, which are one to a server).
         """
         key = item_key(
             wave=[request.to_json() for request in wave],
@@ -65,7 +65,7 @@ class StoredWaves:
             return [ChatAnswer.parse(value, self._store.path(key)) for value in kept.value]
         if self._model is None:
             self._model = self._stack.enter_context(open_llm(self.model_id, self._params))
-        if not self._keeps_schemas and any(request.json_schema is not None for request in wave):
+        if not self._keeps_schemas and any(request.json_schema or request.choices for request in wave):
             check_structured(self._model)
             self._keeps_schemas = True
         answers = self._model.complete(wave)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from cares.core.errors import InputError
 from cares.core.rng import KeyedRandom
 from cares.mix.params import MixParams, to_cdb
+from cares.mix.sources import Sources
 from cares.records.bank import Response, Room, Take
 from cares.records.scene import Scene
 from cares.records.timeline import ResponseRef
@@ -48,11 +50,11 @@ class Choices:
     ambience_level: int
 
 
-def choose(scene: Scene, bank: Bank, params: MixParams, seed: int) -> Choices:
+def choose(scene: Scene, bank: Bank, params: MixParams, seed: int, sources: Sources) -> Choices:
     """Draw by scene and event; takes, ambience and room among those of the scene's split.
 
     Raises:
-        InputError: the bank or the rooms lack something for this split.
+        InputError: the bank or the rooms lack something for this split, or the responses' file lacks theirs.
     """
     takes = []
     levels = []
@@ -64,14 +66,17 @@ def choose(scene: Scene, bank: Bank, params: MixParams, seed: int) -> Choices:
     if not rooms:
         raise InputError(ROOMS, "location", scene.location, f"a room of the {scene.split} split")
     room = KeyedRandom(seed, "mix_room", scene.scene_id).choice(rooms)
+    reference = partial(sources.reference, room.room_id)
     spread = to_cdb(params.ambience_offset_db)
     offset = KeyedRandom(seed, "mix_ambience_level", scene.scene_id).between(-spread, spread)
     return Choices(
         takes=tuple(takes),
         ambience=_take(bank.takes, "ambience", scene.location, scene, 0, seed),
         room=room,
-        voice_responses={role: _response(room, role, scene, 0, seed) for role in ("A", "B")},
-        event_responses=tuple(_response(room, "event", scene, index, seed) for index in range(len(scene.events))),
+        voice_responses={role: reference(_response(room, role, scene, 0, seed)) for role in ("A", "B")},
+        event_responses=tuple(
+            reference(_response(room, "event", scene, index, seed)) for index in range(len(scene.events))
+        ),
         event_levels=tuple(levels),
         ambience_level=to_cdb(params.ambience_lufs) + offset,
     )
@@ -84,9 +89,8 @@ def _take(takes: Iterable[Take], kind: str, name: str, scene: Scene, index: int,
     return KeyedRandom(seed, f"mix_{kind}_take", scene.scene_id, index).choice(usable)
 
 
-def _response(room: Room, role: str, scene: Scene, index: int, seed: int) -> ResponseRef:
+def _response(room: Room, role: str, scene: Scene, index: int, seed: int) -> Response:
     usable: Sequence[Response] = [response for response in room.responses if response.role == role]
     if not usable:
         raise InputError(ROOMS, room.room_id, "no response", f"an impulse response of role {role}")
-    chosen = KeyedRandom(seed, f"mix_response_{role}", scene.scene_id, index).choice(usable)
-    return ResponseRef(room_id=room.room_id, offset=chosen.offset, n_samples=chosen.n_samples)
+    return KeyedRandom(seed, f"mix_response_{role}", scene.scene_id, index).choice(usable)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from cares.core.pcm import SAMPLE_RATE, Samples
 
 WINDOW = SAMPLE_RATE // 100
-PAD = 2 * WINDOW
 RANGE_POWER = 10**5  # 50 dB
 SPLIT_REACH = 4 * WINDOW
 
@@ -16,8 +15,9 @@ SPLIT_REACH = 4 * WINDOW
 def spoken_span(samples: Samples) -> tuple[int, int]:
     """Start and end of what is heard in an utterance [T].
 
-    Windows of 10 ms within 50 dB of the loudest one count as heard; 20 ms are kept on each side. (0, 0) when all
-    samples are zero.
+    Windows of 10 ms within 50 dB of the loudest one count as heard, and nothing is kept around them: an utterance that
+    is parted inside has no margin there, so a margin would tell a sound after a sentence from one within. (0, 0) when
+    all samples are zero.
     """
     squares = samples.astype(np.int64) ** 2
     padded = np.zeros(-(-len(samples) // WINDOW) * WINDOW, np.int64)
@@ -27,9 +27,7 @@ def spoken_span(samples: Samples) -> tuple[int, int]:
     if loudest == 0:
         return 0, 0
     heard = np.flatnonzero(energy * RANGE_POWER >= loudest)
-    start = int(heard[0]) * WINDOW - PAD
-    end = (int(heard[-1]) + 1) * WINDOW + PAD
-    return max(0, start), min(len(samples), end)
+    return int(heard[0]) * WINDOW, min(len(samples), (int(heard[-1]) + 1) * WINDOW)
 
 
 def quiet_point(samples: Samples, before: tuple[int, int], after: tuple[int, int]) -> tuple[int, int]:

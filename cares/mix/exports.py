@@ -96,7 +96,7 @@ def _annotation(
         "time": 0.0,
         "duration": _seconds(timeline.n_samples),
         "data": [
-            {"time": _seconds(start), "duration": _seconds(end) - _seconds(start), "value": value, "confidence": None}
+            {"time": _seconds(start), "duration": _seconds(end - start), "value": value, "confidence": None}
             for start, end, value in spans
         ],
         "annotation_metadata": {

@@ -17,10 +17,10 @@ from cares.core.pcm import SAMPLE_RATE
 from cares.mix.backend import Backend
 from cares.mix.choices import Choices
 from cares.mix.engine import STEM_BITS, TRACKS, Mixer, Parts, Track
+from cares.mix.k_weighting import Signal
 from cares.mix.loudness import (
     BLOCK,
     FULL_SCALE,
-    Signal,
     SilentError,
     integrated_lufs,
     measure,
@@ -38,6 +38,8 @@ _PEAK_RESERVE_CDB = 20  # so much too high may a meter read (EBU Tech 3341, tabl
 _MASTER_TOLERANCE_CDB = 5
 _CUT_STEP_CDB = (10, 600)
 _PEAK_RAMP = SAMPLE_RATE // 100
+NEAR = SAMPLE_RATE * 3 // 2  # what is said next to a sound: one and a half seconds
+_NOTHING = 1e-12
 _VOICES: tuple[Speaker, ...] = ("A", "B")
 
 
@@ -96,6 +98,7 @@ class _Settling:
 
     def run(self) -> Levels:
         levels = self._levels
+        self._even_out()
         for voice in _VOICES:
             self._set_voice(voice)
         ambience_power = self._set_ambience()
@@ -150,7 +153,38 @@ class _Settling:
         except SilentError as error:
             raise InputError(path, "level", str(error), "a sound that can be heard") from None
         for index in places:
-            self._set_gain(index, gain, name)
+            self._set_gain(index, self._levels.clips[index].gain_cdb + gain, name)
+
+    def _even_out(self) -> None:
+        """Bring what is said next to a sound to its speaker's level, by `mix.even_out_db` at most.
+
+        A sentence fades towards its end, and one that is cut short does not: without this the level before a sound, and
+        after it, would tell how the speaker reacts.
+        """
+        clips = self._levels.clips
+        spoken = sorted((i for i, clip in enumerate(clips) if clip.track in _VOICES), key=lambda i: clips[i].at_sample)
+        first, last, whole = {}, {}, {track: [0.0, 0.0] for track in TRACKS}
+        for index in spoken:
+            power = self._power(clips[index])
+            first[index], last[index] = power[:NEAR].mean(), power[-NEAR:].mean()
+            total = whole[clips[index].track]
+            total[0], total[1] = total[0] + power.sum(), total[1] + len(power)
+        shifts: dict[int, list[float]] = {}
+        for event in (clip for clip in clips if clip.event is not None):
+            before = [i for i in spoken if clips[i].at_sample < event.at_sample][-1:]
+            after = [i for i in spoken if clips[i].at_sample >= event.at_sample][:1]
+            for index, near in [(i, last[i]) for i in before] + [(i, first[i]) for i in after]:
+                total = whole[clips[index].track]
+                shifts.setdefault(index, []).append(10 * math.log10(total[0] / total[1] / near))
+        most = to_cdb(self._params.even_out_db)
+        for index, wanted in shifts.items():
+            shift = max(-most, min(most, round(100 * sum(wanted) / len(wanted))))
+            self._set_gain(index, clips[index].gain_cdb + shift, "voice")
+
+    def _power(self, clip: Clip) -> Signal:
+        """Square of each sample that a clip is heard as, without its tail, and never nothing."""
+        heard = self._mixer.heard(clip)
+        return np.square(self._signal(heard.values[: clip.n_samples], heard.bits)) + _NOTHING
 
     def _set_voice(self, voice: Speaker) -> None:
         spoken = [clip for clip in self._levels.clips if clip.track == voice]

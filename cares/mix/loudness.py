@@ -2,10 +2,6 @@
 
 Signals are float64 arrays with full scale at 1.0, [T] for one channel or [C, T]; levels are LUFS.
 
-The filters are the standard's two biquads (annex 1, tables 1 and 2, given for 48 kHz), carried over to other rates
-through their analogue form as in libebur128 and B. De Man, "Evaluation of implementations of the EBU R128 loudness
-measurement", AES e-Brief 2018.
-
 pyloudnorm is the project's reference meter. This one exists because it (1) runs in bounded memory and 2.5 times as
 fast, (2) has the momentary and short-term windows and one rule for sounds shorter than a block, and (3) does what the
 standard says about the end: a block that is not complete is not counted (annex 1, equation 3), where pyloudnorm rounds
@@ -16,17 +12,15 @@ within 1e-6 LU; on other lengths they differ by that one block, see docs/mixing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-import scipy.signal
 from numpy.typing import NDArray
 
 from cares.core.pcm import SAMPLE_RATE
+from cares.mix.k_weighting import Signal, weighted_chunks
 
-Signal = NDArray[np.float64]
 FULL_SCALE = 32_768.0
 BLOCK = SAMPLE_RATE * 2 // 5  # 400 ms, annex 1
 HOP = BLOCK // 4  # 75 % overlap
@@ -42,38 +36,6 @@ _GAIN_ROUNDS = 8
 
 class SilentError(ValueError):
     """A sound has no level: nothing in it passes the absolute gate, or it is silence."""
-
-
-@cache
-def k_weighting(sample_rate: int) -> NDArray[np.float64]:
-    """Second-order sections [2, 6] of the K-weighting filter: the high shelf, then the high pass."""
-    gain, quality = 3.999843853973347, 0.7071752369554196
-    k = math.tan(math.pi * 1681.974450955533 / sample_rate)
-    high = 10.0 ** (gain / 20)
-    band = high**0.4996667741545416
-    norm = 1 + k / quality + k * k
-    shelf = [
-        (high + band * k / quality + k * k) / norm,
-        2 * (k * k - high) / norm,
-        (high - band * k / quality + k * k) / norm,
-        1.0,
-        2 * (k * k - 1) / norm,
-        (1 - k / quality + k * k) / norm,
-    ]
-    quality = 0.5003270373238773
-    k = math.tan(math.pi * 38.13547087602444 / sample_rate)
-    norm = 1 + k / quality + k * k
-    high_pass = [1.0, -2.0, 1.0, 1.0, 2 * (k * k - 1) / norm, (1 - k / quality + k * k) / norm]
-    return np.array([shelf, high_pass])
-
-
-def weighted_chunks(signal: Signal, chunk: int, sample_rate: int = SAMPLE_RATE) -> Iterator[Signal]:
-    """The K-weighted signal [..., T] in pieces of `chunk` samples; their concatenation is what one filter run gives."""
-    sections = k_weighting(sample_rate)
-    state = np.zeros((len(sections), *signal.shape[:-1], 2))
-    for start in range(0, signal.shape[-1], chunk):
-        piece, state = scipy.signal.sosfilt(sections, signal[..., start : start + chunk], zi=state)
-        yield np.asarray(piece, np.float64)
 
 
 def integrated_lufs(
@@ -133,7 +95,8 @@ def loudness_range(
     if not len(powers):
         raise SilentError(f"no window is louder than {ABSOLUTE_GATE} LUFS")
     powers = np.sort(powers[powers >= float(powers.mean()) * 10 ** (RANGE_GATE / 10)])
-    low, high = (float(powers[round((len(powers) - 1) * share)]) for share in (0.10, 0.95))
+    # half a rank goes up, where Python's round would go to the even one
+    low, high = (float(powers[math.floor((len(powers) - 1) * share + 0.5)]) for share in (0.10, 0.95))
     return _lufs(high) - _lufs(low)
 
 

@@ -88,6 +88,7 @@ class MixParams(Record):
     event_lufs: levels drawn for events, each as likely; rare_lufs: level of sounds of the rare group.
     ambience_lufs, ambience_offset_db: level of the ambience and greatest drawn distance from it, up or down.
     margin_db: least level of an event above the ambience under it.
+    even_out_db: by how much, at most, what is said next to a sound is brought to its speaker's own level.
     duck_db: greatest lowering of the reacting voice under a sound; drawn between half of it and all.
     duck_labels: which events duck.
     """
@@ -100,5 +101,6 @@ class MixParams(Record):
     ambience_lufs: Loudness
     ambience_offset_db: Annotated[float, Field(ge=0, le=12), AfterValidator(_two_decimals)]
     margin_db: Decibel
+    even_out_db: Annotated[float, Field(ge=0, le=12), AfterValidator(_two_decimals)]
     duck_db: Annotated[float, Field(ge=0, le=12), AfterValidator(_two_decimals)]
     duck_labels: Literal["behavioral", "all"]

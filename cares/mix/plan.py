@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cares.core.canonical import Json
+from cares.core.canonical import Json, digest
 from cares.core.errors import InputError
 from cares.core.executor import map_items
 from cares.core.record import Record
@@ -23,7 +22,7 @@ from cares.records.bank import Room
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
 from cares.records.speech import SceneAlignment, SceneSpeech
-from cares.records.timeline import ResponseRef, Timeline
+from cares.records.timeline import Timeline
 
 CODE = (
     "cares.core.rng",
@@ -143,13 +142,10 @@ class _Planner:
         )
 
     def _responses_digest(self, room: Room, sources: Sources) -> str:
-        """SHA-256 of the room's integers; read once a process and room."""
+        """One digest of the room's integers; they are read once a process and room."""
         if room.room_id not in self._digests:
-            total = hashlib.sha256()
-            for response in room.responses:
-                place = ResponseRef(room_id=room.room_id, offset=response.offset, n_samples=response.n_samples)
-                total.update(sources.taps(place).astype("<i4").tobytes())
-            self._digests[room.room_id] = total.hexdigest()
+            found = [sources.reference(room.room_id, response).taps_sha256 for response in room.responses]
+            self._digests[room.room_id] = digest(found)
         return self._digests[room.room_id]
 
 
@@ -168,7 +164,7 @@ def describe_outcomes(outcomes: Sequence[Outcome]) -> Json:
         "events_peak_limited": sum(event.peak_limited for event in events),
         "events_faded": sum(event.take_faded for event in events),
         "events_extending_scene": sum(event.scene_extended for event in events),
-        "ambiences_lowered": sum(bool(t.rules and t.rules.ambience_lowered_cdb) for t in timelines),
+        "ambiences_lowered": sum(t.rules.ambience_lowered_cdb > 0 for t in timelines),
         "voice_peaks_lowered": sum(duck.reason == "peak" for duck in peaks),
         "margin_db_min": min((event.margin_cdb / 100 for event in events), default=None),
         "seconds": round(sum(timeline.n_samples for timeline in timelines) / 44_100, 1),

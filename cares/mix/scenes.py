@@ -1,12 +1,17 @@
-"""The mix stage's work: render every timeline, measure the finished files, annotate them."""
+"""The mix stage's work: render every timeline or take it from the item store, measure the files, annotate them."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+import scipy
+import soundfile
 
 from cares.core.atomic import write_bytes
 from cares.core.canonical import Json, file_digest
@@ -14,6 +19,7 @@ from cares.core.errors import InputError
 from cares.core.executor import map_items
 from cares.core.pcm import SAMPLE_RATE, Samples, encode
 from cares.core.record import write_records
+from cares.core.store import Entry, ItemStore, item_key, source_digest
 from cares.mix.backend import make_backend
 from cares.mix.loudness import integrated_lufs, to_float
 from cares.mix.params import to_cdb
@@ -26,6 +32,7 @@ from cares.records.speech import SceneSpeech
 from cares.records.timeline import MixedScene, Timeline
 
 FOLDER = Path("data/scenes")
+CODE = ("cares.core.pcm", "cares.mix", "cares.records.timeline")
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,12 @@ def describe_mixes(mixed: Sequence[MixedScene]) -> Json:
     }
 
 
+def _key(timeline: Timeline) -> str:
+    """What a mixed scene depends on: its edit decision list, which has the hashes of all sources, and the code."""
+    versions = [np.__version__, scipy.__version__]
+    return item_key(code=source_digest(*CODE), timeline=timeline.to_json(), versions=versions)
+
+
 def _mix(items: tuple[MixItem, ...]) -> list[MixedScene]:
     return held(_Renderer).mix(items)
 
@@ -132,23 +145,33 @@ class _Renderer:
     """Renders scene after scene, or batch after batch, in one process."""
 
     def __init__(self, root: Path, out: Path, backend: str) -> None:
-        self._root, self._out, self._backend = root, out, make_backend(backend)
+        self._root, self._out, self._backend, self._store = root, out, make_backend(backend), ItemStore("mix")
 
     def mix(self, items: tuple[MixItem, ...]) -> list[MixedScene]:
-        """Write the files of some scenes and annotate them."""
-        timelines = [item.timeline for item in items]
-        if len(items) == 1:
-            rendered = [render(timelines[0].scene_id, timelines, self._root, self._backend)]
-        else:
-            rendered = render_batch(timelines, self._root, self._backend)
-        return [self._finish(item, samples) for item, samples in zip(items, rendered, strict=True)]
+        """Write the files of some scenes and annotate them; what the item store has is not rendered again."""
+        keys = [_key(item.timeline) for item in items]
+        entries = {key: entry for key in keys if (entry := self._store.get(key)) is not None}
+        missing = {key: item.timeline for key, item in zip(keys, items, strict=True) if key not in entries}
+        for key, samples in zip(missing, self._rendered(list(missing.values())), strict=True):
+            signal = to_float(samples)
+            figures = {
+                "integrated_lufs_cdb": to_cdb(integrated_lufs(signal)),
+                "true_peak_cdb": to_cdb(true_peak_dbtp(signal)),
+            }
+            entries[key] = self._store.put(key, figures, encode(samples))
+        return [self._finish(item, entries[key]) for key, item in zip(keys, items, strict=True)]
 
-    def _finish(self, item: MixItem, samples: Samples) -> MixedScene:
+    def _rendered(self, timelines: Sequence[Timeline]) -> list[Samples]:
+        if len(timelines) == 1:
+            return [render(timelines[0].scene_id, timelines, self._root, self._backend)]
+        return render_batch(timelines, self._root, self._backend)
+
+    def _finish(self, item: MixItem, entry: Entry) -> MixedScene:
         timeline, scene = item.timeline, item.scene
+        samples, _ = soundfile.read(io.BytesIO(entry.blob), dtype="int16")
         data = encode(samples, container="WAV")
         name = f"{timeline.scene_id}.wav"
         write_bytes(self._out / name, data)
-        signal = to_float(samples)
         return MixedScene(
             scene_id=timeline.scene_id,
             template_id=timeline.template_id,
@@ -156,8 +179,7 @@ class _Renderer:
             path=(FOLDER / name).as_posix(),
             sha256=hashlib.sha256(data).hexdigest(),
             n_samples=len(samples),
-            integrated_lufs_cdb=to_cdb(integrated_lufs(signal)),
-            true_peak_cdb=to_cdb(true_peak_dbtp(signal)),
+            **entry.value,
             location=scene.location,
             relation=scene.relation,
             roles=scene.roles,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cares.core.errors import InputError
 from cares.core.pcm import Samples, read_samples
+from cares.records.bank import Response
 from cares.records.timeline import ResponseRef
 
 RESPONSES = Path("data/rooms/responses.npy")
@@ -19,6 +20,11 @@ RESPONSES = Path("data/rooms/responses.npy")
 def _digest(samples: Samples) -> str:
     """As `samples_digest`, without a copy of the samples."""
     return hashlib.sha256(np.ascontiguousarray(samples, "<i2").data).hexdigest()
+
+
+def taps_digest(taps: NDArray[Any]) -> str:
+    """SHA-256 (hex) of an impulse response's integers [m] as little-endian 32-bit numbers."""
+    return hashlib.sha256(np.ascontiguousarray(taps, "<i4").data).hexdigest()
 
 
 class Sources:
@@ -50,18 +56,33 @@ class Sources:
         """The integers [m] of an impulse response, 20 fractional bits, always the same array for the same response.
 
         Raises:
-            InputError: the file does not hold them.
+            InputError: the file does not hold them, or others.
         """
-        if response in self._taps:
-            return self._taps[response]
+        if response not in self._taps:
+            taps = self._read(response.room_id, response.offset, response.n_samples)
+            found = taps_digest(taps)
+            if found != response.taps_sha256:
+                where = f"{response.room_id}: {response.n_samples} integers from {response.offset}"
+                expected = f"SHA-256 {response.taps_sha256}"
+                raise InputError(self._responses_path, where, found, expected, "The file changed; run dvc repro.")
+            self._taps[response] = taps.astype(np.int64)
+        return self._taps[response]
+
+    def reference(self, room_id: str, response: Response) -> ResponseRef:
+        """What an edit decision list says of a room's response; InputError when the file does not hold it."""
+        taps = self._read(room_id, response.offset, response.n_samples)
+        return ResponseRef(
+            room_id=room_id, offset=response.offset, n_samples=response.n_samples, taps_sha256=taps_digest(taps)
+        )
+
+    def _read(self, room_id: str, offset: int, n_samples: int) -> NDArray[Any]:
         if self._responses is None:
             self._responses = self._open()
-        taps = self._responses[response.offset : response.offset + response.n_samples]
-        if len(taps) != response.n_samples:
-            where = f"{response.room_id}: {response.offset} + {response.n_samples}"
+        taps = self._responses[offset : offset + n_samples]
+        if len(taps) != n_samples:
+            where = f"{room_id}: {offset} + {n_samples}"
             raise InputError(self._responses_path, "length", len(self._responses), f"to hold {where}")
-        self._taps[response] = taps.astype(np.int64)
-        return self._taps[response]
+        return taps
 
     def _open(self) -> NDArray[Any]:
         path = self._root / self._responses_path

@@ -59,7 +59,7 @@ def build_timeline(
     scene, speech = inputs.scene, inputs.speech
     if speech.failure or speech.pcm_sha256 is None:
         raise PlacingError(f"speech: {speech.failure or 'no samples'}")
-    choices = choose(scene, bank, mix_params, seed)
+    choices = choose(scene, bank, mix_params, seed, sources)
     samples = sources.samples(speech.path, speech.pcm_sha256)
     strip = build_strip(inputs.dialogue, speech, inputs.alignment, samples)
     lengths = [take.n_samples for take in choices.takes]

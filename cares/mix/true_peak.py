@@ -15,7 +15,8 @@ import numpy as np
 import scipy.signal
 from numpy.typing import NDArray
 
-from cares.mix.loudness import Signal, check_finite
+from cares.mix.k_weighting import Signal
+from cares.mix.loudness import check_finite
 
 PEAK_BLOCK = 1 << 10
 _OVERSAMPLING = 4

@@ -50,11 +50,17 @@ class Turn(Record):
 
 
 class Dialogue(Record):
-    """An accepted dialogue: one line of accepted.jsonl."""
+    """An accepted dialogue: one line of accepted.jsonl.
+
+    `attempt`, `candidate` and `repaired_turns` say which line of attempts.jsonl it is. The writer's name ends in
+    "(served)" when a server wrote it, whose answers are not promised to be the same again.
+    """
 
     scene_id: str
     topic: str
     attempt: Annotated[int, Field(ge=0)]
+    candidate: Annotated[int, Field(ge=0)] = 0
+    repaired_turns: tuple[int, ...] = ()
     writer: str
     evaluator: str
     topic_similarity: float
@@ -79,8 +85,10 @@ class Verdict(Record):
 class Attempt(Record):
     """One attempt, kept whatever became of it: one line of attempts.jsonl.
 
-    `reason` is "accepted", or the name of the first check that refused it; `detail` says where. A repair is a second
-    version of an attempt: `repaired_turns` were written again, `completion_tokens` count all candidates for them.
+    `reason` is "accepted"; "not_chosen" for one as good, beside one of which the evaluator was surer; or the name of
+    the first check that refused it, and `detail` says where. A repair is a second version of an attempt:
+    `repaired_turns` were written again, `finish_reason` is "repaired", and `completion_tokens` count all candidates for
+    these turns.
     """
 
     scene_id: str

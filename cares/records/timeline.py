@@ -14,11 +14,15 @@ Sample = Annotated[int, Field(ge=0)]
 
 
 class ResponseRef(Record):
-    """The impulse response that a clip is heard through: room and the place of its integers in responses.npy."""
+    """The impulse response that a clip is heard through: room and the place of its integers in responses.npy.
+
+    taps_sha256: SHA-256 of the integers as little-endian 32-bit numbers.
+    """
 
     room_id: str
     offset: Sample
     n_samples: Annotated[int, Field(ge=1)]
+    taps_sha256: Sha256
 
 
 class Duck(Record):
@@ -90,7 +94,7 @@ class PlacedEvent(Record):
     peak_limited: bool
     take_faded: bool
     scene_extended: bool
-    drawn_level_cdb: int | None = None
+    drawn_level_cdb: int
 
 
 class PlacedGap(Record):
@@ -141,7 +145,7 @@ class Timeline(Record):
     words: tuple[PlacedWord, ...]
     events: tuple[PlacedEvent, ...]
     gaps: tuple[PlacedGap, ...]
-    rules: Rules | None = None
+    rules: Rules
 
 
 class MixedScene(Record):

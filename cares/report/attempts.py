@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cares.core.canonical import Json
 from cares.records.dialogue import Attempt
 from cares.records.scene import Scene
+
+_KEY = re.compile(r"(?P<number>[1-9][0-9]?) [^,]*(?:, (?P<cue>.*))?")
 
 
 class WrittenTurn(NamedTuple):
@@ -36,9 +39,11 @@ def best_attempt(attempts: Sequence[Attempt], scene: Scene) -> Attempt:
 
 
 def read_turns(text: str) -> list[WrittenTurn] | None:
-    """The turns of an attempt's text; None when it is not a list of turns, and is to be shown as it is.
+    """The turns of an attempt's text; None when it is of neither form, and is to be shown as it is.
 
-    A list of turns is one in JSON, or lines that begin with "A: " or "B: ", as a repaired attempt has them.
+    One form is the skeleton, a JSON object of strings whose keys begin with the number of their turn, from 1, where A
+    speaks the odd ones: "2 Rita, is sure", then "2 a dog barks" and "2 goes on about it". The other is lines that begin
+    with "A: " or "B: ", as a repaired attempt and the free writer have them.
     """
     lines = text.splitlines()
     if lines and all(line.startswith(("A: ", "B: ")) for line in lines):
@@ -47,26 +52,15 @@ def read_turns(text: str) -> list[WrittenTurn] | None:
         value: Json = json.loads(text)
     except ValueError:
         return None
-    if isinstance(value, Mapping):
-        value = next((inner for inner in value.values() if isinstance(inner, list)), None)
-    if not isinstance(value, list) or not value or not all(isinstance(turn, Mapping) for turn in value):
+    if not isinstance(value, Mapping) or not value:
         return None
-    return [_turn(turn) for turn in value]
-
-
-def _turn(turn: Mapping[str, Json]) -> WrittenTurn:
-    who = next((str(turn[key]) for key in ("who", "speaker") if key in turn), "")
-    speaker, _, cue = who.partition(",")
-    words = " ".join(part for key, inner in turn.items() if key not in ("who", "speaker") for part in _texts(inner))
-    return WrittenTurn(speaker.strip(), cue.strip(), words)
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value.strip()
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
+    turns: dict[int, WrittenTurn] = {}
+    for key, said in value.items():
+        numbered = _KEY.fullmatch(key)
+        if numbered is None or not isinstance(said, str):
+            return None
+        number = int(numbered["number"])
+        speaker = "A" if number % 2 else "B"
+        earlier = turns.get(number, WrittenTurn(speaker, numbered["cue"] or "", ""))
+        turns[number] = earlier._replace(words=f"{earlier.words} {said.strip()}".strip())
+    return [turn for _, turn in sorted(turns.items())]

@@ -17,15 +17,14 @@ VIEWS = {
     "with_rare_sounds": "the same, rare sounds among them",
     "from_talk": "how the turn around it is spoken",
     "from_scene": "how many sounds the scene has, and which this is",
-    "from_all_measured": "all that is measured",
+    "from_all_measured": "all that can be measured in the file",
+    "from_annotation": "its place to the sample, as the annotation has it",
     "from_sound_identity": "which sound it is",
     "from_transcript": "the words of its turn and the next",
 }
 # what a measurement is called, and its unit
 NAMES = {
-    "gap_s": ("length of the gap", "s"),
-    "onset_before_gap_s": ("start of the sound before its gap", "s"),
-    "end_after_gap_s": ("end of the sound after its gap", "s"),
+    "heard_gap_s": ("from the last word to the next one", "s"),
     "length_s": ("length of the sound", "s"),
     "place": ("place in the scene", "0 start, 1 end"),
     "words_over_s": ("words under the sound", "s"),
@@ -56,6 +55,9 @@ NAMES = {
     "voice_step_db": ("voice after over before", "dB"),
     "sounds_in_scene": ("sounds in the scene", "count"),
     "order": ("sounds before this one", "count"),
+    "gap_s": ("length of the gap that was placed", "s"),
+    "onset_before_gap_s": ("start of the sound before that gap", "s"),
+    "end_after_gap_s": ("end of the sound after that gap", "s"),
 }
 ROW, BARS, LEFT = 30, 176, 78
 

@@ -10,6 +10,7 @@ from cares.audit.params import AuditParams
 from cares.bench.items_params import ItemsParams
 from cares.bench.params import BenchParams
 from cares.catalog.load import load_catalog
+from cares.core.errors import InputError
 from cares.core.params import SECTIONS, Params
 from cares.core.record import Record
 from cares.dialogue.calibration_params import CalibrationParams
@@ -59,5 +60,20 @@ def check_inputs(root: Path) -> int:
     models = params.section("models", ModelsParams)
     models.check(params.path, writer_is_served=bool(os.environ.get("CARES_LLM_URL")))
     families(models, calibration.evaluator, calibration.allow_same_family, params.path)
+    _check_waves(params)
     load_catalog()
     return len(SCHEMAS)
+
+
+def _check_waves(params: Params) -> None:
+    """Every wave has to fit the engine, which is found out here and not when it is loaded."""
+    limit = params.section("llm", LlmParams).wave_limit
+    topics, dialogues = params.section("topics", TopicsParams), params.section("dialogues", DialoguesParams)
+    for field, size in (
+        ("topics.group_scenes", topics.group_scenes),
+        ("dialogues.group_scenes", dialogues.group_scenes),
+        ("dialogues.repair_places", dialogues.repair_places),
+        ("bench.wave_size", params.section("bench", BenchParams).wave_size),
+    ):
+        if size > limit:
+            raise InputError(params.path, field, size, f"at most llm.wave_limit, which is {limit}")

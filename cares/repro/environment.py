@@ -126,6 +126,7 @@ VARIABLES: dict[str, Variable] = {
     "CARES_HUB": Variable(_one_of("0", "1")),
     "CARES_LLM_KEY": Variable(_key, secret=True, needs="CARES_LLM_URL"),
     "CARES_LLM_URL": Variable(_addresses),
+    "CARES_MIX_BATCH": Variable(_workers),
     "CARES_STORE": Variable(_folder),
     "CARES_WEIGHTS": Variable(_weights),
     "CARES_WORKERS": Variable(_workers),

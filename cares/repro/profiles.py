@@ -32,6 +32,6 @@ def compose(root: Path, overrides: Sequence[str], out: Path) -> None:
 
     try:
         compose_and_dump(out, str((root / CONF).absolute()), None, "config", str(root.absolute()), list(overrides))
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
         known = "; ".join(f"{group}={'|'.join(names)}" for group, names in profiles(root).items())
         raise InputError(CONF, "", str(error).splitlines()[0], "a profile or a value that is there", known) from None

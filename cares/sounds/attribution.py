@@ -1,4 +1,4 @@
-"""Who made each take and under which licence: checked before a take is used, and listed for who passes them on."""
+"""Who made each take and room, and under which licence: takes are checked, and all is listed for who passes it on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 
 from cares.core.atomic import write_bytes
 from cares.core.errors import InputError
-from cares.records.bank import Take
+from cares.core.record import Record
+from cares.records.bank import Room, Take
 from cares.sounds.licences import LICENCES
 
 ATTRIBUTION = "ATTRIBUTION.csv"
-_FIELDS = ("take_id", "path", "source", "licence", "author", "url", "edits", "pcm_sha256")
+_TAKE_FIELDS = ("take_id", "path", "source", "licence", "author", "url", "edits", "pcm_sha256")
+_ROOM_FIELDS = ("room_id", "source", "licence", "author", "url", "edits")
 
 
 def check_provenance(takes: Sequence[Take], file: object) -> None:
@@ -36,10 +38,18 @@ def check_provenance(takes: Sequence[Take], file: object) -> None:
 
 def write_attribution(path: Path, takes: Sequence[Take]) -> None:
     """Write one row a take, sorted by take id; CSV with LF line ends, UTF-8."""
+    _write(path, takes, _TAKE_FIELDS)
+
+
+def write_room_attribution(path: Path, rooms: Sequence[Room]) -> None:
+    """Write one row a room, as `write_attribution` does for takes."""
+    _write(path, rooms, _ROOM_FIELDS)
+
+
+def _write(path: Path, records: Sequence[Record], fields: Sequence[str]) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_FIELDS)
-    for take in sorted(takes, key=lambda take: take.take_id):
-        row = take.to_json()
-        writer.writerow(["; ".join(row[field]) if field == "edits" else row[field] for field in _FIELDS])
+    writer.writerow(fields)
+    for row in sorted((record.to_json() for record in records), key=lambda row: str(row[fields[0]])):
+        writer.writerow(["; ".join(row[field]) if field == "edits" else row[field] for field in fields])
     write_bytes(path, text.getvalue().encode("utf-8"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
 import subprocess
 import tempfile
 from functools import cache
@@ -15,6 +14,7 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
+from cares.sounds.declared_size import missing_bytes
 from cares.sounds.quality import Fault, UnusableError
 
 RATES = (4_000, 384_000)
@@ -23,7 +23,6 @@ _LOSSY_CODECS = ("VORBIS", "OPUS", "MPEG_LAYER_I", "MPEG_LAYER_II", "MPEG_LAYER_
 # formats that are one file; a play list would let a recording name other files
 _FFMPEG_FORMATS = "mov,aac,asf,matroska,ac3,amr,ape,caf,tta,wv,dsf,mp3,ogg,flac,wav,aiff"
 _TIMEOUT_S = 300
-_UNKNOWN_SIZE = (0, 0xFFFF_FFFF)
 
 
 class Recording(NamedTuple):
@@ -43,7 +42,7 @@ def decode(data: bytes) -> Recording:
     """
     if not data:
         raise UnusableError(Fault("empty", "a file of 0 bytes", "a sound file"))
-    if short := _missing_bytes(data):
+    if short := missing_bytes(data):
         raise UnusableError(Fault("unreadable", short, "as many bytes as the header says"))
     try:
         found = _by_libsndfile(data)
@@ -94,18 +93,3 @@ def _by_ffmpeg(data: bytes, reason: str) -> Recording:
         with soundfile.SoundFile(made) as sound:
             channels: NDArray[np.float64] = sound.read(dtype="float64", always_2d=True)
             return Recording(channels, sound.samplerate, True, "decoded by ffmpeg")
-
-
-def _missing_bytes(data: bytes) -> str:
-    """What a RIFF file's data chunk lacks, or ""; libsndfile would quietly shorten such a file."""
-    if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
-        return ""
-    at = 12
-    while at + 8 <= len(data):
-        name, size = struct.unpack_from("<4sI", data, at)
-        if name == b"data":
-            there = len(data) - at - 8
-            # a recorder that was cut off, or a stream, leaves the size open
-            return "" if size in _UNKNOWN_SIZE or size <= there else f"{there} of {size} bytes of samples"
-        at += 8 + size + size % 2
-    return "no chunk of samples"

@@ -15,13 +15,15 @@ SourceName = Literal["procedural", "folder", "freesound"]
 SOURCE_NAMES: tuple[SourceName, ...] = get_args(SourceName)
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
+    """One name as a tuple of one, a list as a tuple; anything else as it is, for the schema to refuse."""
     if isinstance(value, list):
         return tuple(value)
     return (value,) if isinstance(value, str) else value
 
 
-def _once(names: tuple[str, ...]) -> tuple[str, ...]:
+def once(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names; ValueError when one is there twice."""
     if len(set(names)) < len(names):
         raise ValueError("every source only once")
     return names
@@ -34,7 +36,7 @@ def _inside(path: str) -> str:
     return path
 
 
-SourceNames = Annotated[tuple[SourceName, ...], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_once)]
+SourceNames = Annotated[tuple[SourceName, ...], BeforeValidator(listed), Field(min_length=1), AfterValidator(once)]
 PathBelow = Annotated[str, AfterValidator(_inside)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ QUIETEST_DBFS = -60.0
 ONSET_S = 0.050
 ONSET_DB = -40.0
 LOSSY_PEAK = 1.25
-_CLIP_LEVEL = 0.999
 _CLIP_RUN = 4
+# a flat top keeps within so many coding steps and falls away by so many within half its length; a round top does not
+_TOP_STEPS, _EDGE_STEPS = 2, 64
+_FINEST_STEP = 2.0**-15
 _DC_LIMIT = 0.005
 _CANCELLED_DB = -15.0
 
@@ -68,11 +70,12 @@ def faults(signal: Signal, shortest: int, longest: int) -> tuple[Fault, ...]:
 def recording_faults(channels: NDArray[np.float64], lossy: bool) -> tuple[Fault, ...]:
     """Faults that only the file as it was shows, before resampling smooths them: float64 [T, C], full scale 1.0.
 
-    A `lossy` decoder passes full scale where the original came near it; that is a fault only beyond 2 dB.
+    A `lossy` decoder passes full scale where the original came near it; that is a fault only beyond 2 dB, and what the
+    original was clipped at is no longer flat: it is found by samples in a row beyond full scale.
     """
     if found := _impossible(channels):
         return found
-    return tuple(_recording_faults(channels, LOSSY_PEAK if lossy else 1.0))
+    return tuple(_recording_faults(channels, lossy))
 
 
 def measure(signal: Signal) -> Figures:
@@ -108,8 +111,7 @@ def _impossible(signal: NDArray[np.float64]) -> tuple[Fault, ...]:
 
 
 def _faults(signal: Signal, shortest: int, longest: int) -> Iterator[Fault]:
-    size = np.abs(signal)
-    peak = float(size.max())
+    peak = float(np.abs(signal).max())
     if not shortest <= len(signal) <= longest:
         yield Fault(
             "length",
@@ -119,22 +121,21 @@ def _faults(signal: Signal, shortest: int, longest: int) -> Iterator[Fault]:
     if decibels(peak) < QUIETEST_DBFS:
         yield _silent(peak)
         return
-    yield from _at_full_scale(size, peak, 1.0)
+    yield from _beyond_or_clipped(signal, lossy=False)
     yield from _offset(signal)
     first = onset(signal)
     if first > ONSET_S * SAMPLE_RATE:
         yield Fault("late_onset", f"{first / SAMPLE_RATE:.3f} s", f"within {ONSET_S:g} s")
 
 
-def _recording_faults(channels: NDArray[np.float64], limit: float) -> Iterator[Fault]:
+def _recording_faults(channels: NDArray[np.float64], lossy: bool) -> Iterator[Fault]:
     peak = float(np.abs(channels).max())
     if decibels(peak) < QUIETEST_DBFS:
         yield _silent(peak)
         return
     found: dict[Reason, Fault] = {}
     for channel in channels.T:
-        size = np.abs(channel)
-        for fault in (*_at_full_scale(size, float(size.max()), limit), *_offset(channel)):
+        for fault in (*_beyond_or_clipped(channel, lossy), *_offset(channel)):
             found.setdefault(fault.reason, fault)
     yield from found.values()
     energies = np.square(channels).mean()
@@ -147,11 +148,43 @@ def _silent(peak: float) -> Fault:
     return Fault("silent", f"peak {decibels(peak):.1f} dBFS", f"at least {QUIETEST_DBFS:g} dBFS")
 
 
-def _at_full_scale(size: NDArray[np.float64], peak: float, limit: float) -> Iterator[Fault]:
+def _beyond_or_clipped(signal: NDArray[np.float64], lossy: bool) -> Iterator[Fault]:
+    peak, limit = float(np.abs(signal).max()), LOSSY_PEAK if lossy else 1.0
     if peak > limit:
         yield Fault("beyond_full_scale", f"peak {peak:.3f}", f"at most {limit}")
-    elif (run := _longest_run(size >= _CLIP_LEVEL)) >= _CLIP_RUN:
-        yield Fault("clipped", f"{run} samples in a row at full scale", f"fewer than {_CLIP_RUN}")
+        return
+    run = max(_runs(np.abs(signal) > 1.0)[1], default=0) if lossy else _flat_top(signal, peak)
+    if run >= _CLIP_RUN:
+        where = "beyond full scale" if lossy else f"at {decibels(peak):.1f} dBFS"
+        yield Fault("clipped", f"{run} samples in a row {where}", f"fewer than {_CLIP_RUN}")
+
+
+def _flat_top(signal: NDArray[np.float64], peak: float) -> int:
+    """The most samples in a row at the greatest or least value, where the signal falls away from them as from an edge.
+
+    Near its top a sound is a parabola: half a run's length beyond either end of a run within `_TOP_STEPS` it lies some
+    20 steps lower at most, while what was cut off at a level goes on as steeply as it came.
+    """
+    step, longest = _coding_step(np.abs(signal), peak), 0
+    for side in (signal, -signal):
+        top = float(side.max())
+        if top < peak / 2:
+            continue
+        starts, lengths = _runs(side >= top - _TOP_STEPS * step)
+        before, after = starts - lengths // 2, starts + lengths - 1 + lengths // 2
+        last = len(side) - 1
+        # a recording that begins or ends within a run has one edge only
+        left = np.where(starts > 0, side[np.maximum(before, 0)], -np.inf)
+        right = np.where(starts + lengths <= last, side[np.minimum(after, last)], -np.inf)
+        edged = (top - np.maximum(left, right) >= _EDGE_STEPS * step) & (lengths <= last)
+        longest = max(longest, int(lengths[edged].max(initial=0)))
+    return longest
+
+
+def _coding_step(size: NDArray[np.float64], peak: float) -> float:
+    """The least distance of two magnitudes in the upper half, as 8-bit and companded files have it large."""
+    gaps = np.diff(np.unique(size[size >= peak / 2]), prepend=0.0)
+    return max(_FINEST_STEP, float(gaps.min()))
 
 
 def _offset(signal: NDArray[np.float64]) -> Iterator[Fault]:
@@ -161,7 +194,8 @@ def _offset(signal: NDArray[np.float64]) -> Iterator[Fault]:
         yield Fault("dc_offset", f"{offset:.4f}", f"at most {_DC_LIMIT:g} of full scale")
 
 
-def _longest_run(flags: NDArray[Any]) -> int:
+def _runs(flags: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First sample and length of every run of samples that are flagged."""
     edges = np.diff(np.concatenate(([0], flags.astype(np.int8), [0])))
-    lengths = np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
-    return int(lengths.max(initial=0))
+    starts = np.flatnonzero(edges == 1)
+    return starts, np.flatnonzero(edges == -1) - starts

@@ -27,6 +27,7 @@ AMBIENCE_S = (5.0, 600.0)
 _CODE = (
     "cares.core.pcm",
     "cares.sounds.bank",
+    "cares.sounds.declared_size",
     "cares.sounds.decode",
     "cares.sounds.prepare",
     "cares.sounds.quality",

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from cares.core.record import Record
-from cares.sounds.params import PathBelow
+from cares.sounds.params import PathBelow, listed, once
 
 RoomSource = Literal["image_source", "measured"]
 Metres = Annotated[float, Field(ge=0.5, le=40.0)]
-
-
-def _listed(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(value)
-    return (value,) if isinstance(value, str) else value
-
-
-def _once(names: tuple[str, ...]) -> tuple[str, ...]:
-    if len(set(names)) < len(names):
-        raise ValueError("every source only once")
-    return names
 
 
 class RoomsParams(Record):
@@ -37,7 +25,7 @@ class RoomsParams(Record):
     folder: where measured responses and their manifest.csv or manifest.jsonl lie.
     """
 
-    source: Annotated[tuple[RoomSource, ...], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_once)]
+    source: Annotated[tuple[RoomSource, ...], BeforeValidator(listed), Field(min_length=1), AfterValidator(once)]
     per_split: Annotated[int, Field(ge=1, le=50)]
     event_positions: Annotated[int, Field(ge=1, le=12)]
     max_seconds: Annotated[float, Field(ge=0.05, le=3.0)]

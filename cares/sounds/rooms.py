@@ -26,6 +26,7 @@ from cares.core.record import write_records
 from cares.core.store import ItemStore, item_key, source_digest
 from cares.records.bank import Response, Room
 from cares.records.scene import SPLITS, Split
+from cares.sounds.attribution import ATTRIBUTION, write_room_attribution
 from cares.sounds.room_params import RoomsParams
 from cares.sounds.rooms_acoustics import quantised, simulate
 from cares.sounds.rooms_bands import AIR_PER_M, BANDS_HZ, MID_BANDS
@@ -92,7 +93,7 @@ def build_rooms(locations: Sequence[Location], params: RoomsParams, seed: int) -
 
 
 def write_rooms(built: Sequence[BuiltRoom], folder: Path) -> None:
-    """Write rooms.jsonl and responses.npy (int32 [T]), both or neither."""
+    """Write rooms.jsonl, responses.npy (int32 [T]) and ATTRIBUTION.csv, all or none."""
     rooms, start = [], 0
     for each in built:
         placed = tuple(
@@ -105,6 +106,7 @@ def write_rooms(built: Sequence[BuiltRoom], folder: Path) -> None:
     with replace_folder(folder) as work:
         write_records(work / ROOMS, rooms)
         write_bytes(work / RESPONSES, stream.getvalue())
+        write_room_attribution(work / ATTRIBUTION, rooms)
 
 
 def room_metrics(built: Sequence[BuiltRoom]) -> Json:

@@ -112,17 +112,28 @@ def _read(folder: Path, row: Row, locations: Sequence[Location]) -> _Measured:
 
 
 def _check_rows(rows: Sequence[_Measured]) -> None:
-    """A room has one split and no file twice, and no two rooms share a file."""
+    """A room has one split, licence and address; at a location it has no response twice; no two rooms share a file."""
     first_of: dict[str, _Measured] = {}
     room_of: dict[str, _Measured] = {}
+    line_of: dict[tuple[object, ...], int] = {}
     for each in rows:
         first = first_of.setdefault(each.room, each)
+        same = f"as line {first.row.line} has for the same room"
         if first.split != each.split:
-            expected = f"{first.split or 'no split'}, as line {first.row.line} has for the same room"
-            raise each.row.wrong("split", expected)
-        owner = room_of.setdefault(file_digest(each.file), each)
+            raise each.row.wrong("split", f"{first.split or 'no split'}, {same}")
+        if first.row.licence() != each.row.licence():
+            raise each.row.wrong("licence", f"{first.row.licence()}, {same}")
+        if first.row.text("url") != each.row.text("url"):
+            raise each.row.wrong("url", f"{first.row.text('url') or 'none'}, {same}")
+        digest = file_digest(each.file)
+        owner = room_of.setdefault(digest, each)
         if owner.room != each.room:
             raise each.row.wrong("path", f"another response than that of another room in line {owner.row.line}")
+        part = (each.location, digest, each.row.seconds("start_s"), each.row.seconds("end_s"))
+        line = line_of.setdefault(part, each.row.line)
+        if line != each.row.line:
+            hint = "A row without a role serves for any."
+            raise each.row.wrong("path", f"another response than that of line {line}", hint)
 
 
 def _build(room_id: str, split: Split, parts: Sequence[_Measured], params: RoomsParams) -> BuiltRoom:
@@ -173,7 +184,7 @@ def _build(room_id: str, split: Split, parts: Sequence[_Measured], params: Rooms
         licence=row.licence(),
         author=row.text("author"),
         url=row.text("url"),
-        edits=tuple(dict.fromkeys([*row.texts("edits"), *edits])),
+        edits=tuple(dict.fromkeys([*(text for each in parts for text in each.row.texts("edits")), *edits])),
     )
     return BuiltRoom(room, np.concatenate(taps))
 

@@ -69,5 +69,5 @@ def event(start: float, end: float, gap: tuple[float, float], turn: int = 1) -> 
         event=0, sound="dog_bark", reaction="verbal", register_id="verbal_dry", take_id="dog_bark-01", turn=turn,
         start_sample=round(start * RATE), end_sample=round(end * RATE), gap_start=round(gap[0] * RATE),
         gap_end=round(gap[1] * RATE), level_cdb=-2000, margin_cdb=600, peak_limited=False, take_faded=False,
-        scene_extended=False,
+        scene_extended=False, drawn_level_cdb=-2000,
     )  # fmt: skip

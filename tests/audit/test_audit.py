@@ -10,7 +10,7 @@ from audit_world import PARAMS, examples, shift
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cares.audit.features import FEATURES, SCENE, SOUND, TALK, Example
+from cares.audit.features import FEATURES, PLACED, SCENE, SOUND, TALK, Example
 from cares.audit.models import measured_view
 from cares.audit.params import AuditParams
 from cares.audit.run import audit, compact, feature_rows, lines
@@ -41,16 +41,16 @@ def test_interval_holds_chance_in_about_95_of_100_sets_without_a_leak() -> None:
 
 
 def test_a_longer_gap_of_behavioral_sounds_is_found_and_named() -> None:
-    result = audit(examples(80, shift("gap_s", "behavioral", 2.0)), PARAMS, 1)
+    result = audit(examples(80, shift("heard_gap_s", "behavioral", 2.0)), PARAMS, 1)
     assert result["ci95"][0] > 0.3
     assert result["recall"]["behavioral"] > 0.6
     first = result["features"][0]
-    assert first["name"] == "gap_s" and first["gives_away"]
+    assert first["name"] == "heard_gap_s" and first["gives_away"]
     assert first["auc"]["behavioral"] > 0.85
     assert first["median"]["behavioral"] > first["median"]["ambient"] + 1
-    assert [row["name"] for row in result["features"] if row["gives_away"]] == ["gap_s"]
+    assert [row["name"] for row in result["features"] if row["gives_away"]] == ["heard_gap_s"]
     assert result["from_talk"]["ci95"][0] < 0.25
-    assert any("given away by: gap_s" in line for line in lines(result))
+    assert any("given away by: heard_gap_s" in line for line in lines(result))
 
 
 def test_a_leak_of_the_talk_is_not_one_of_the_mix() -> None:
@@ -162,7 +162,7 @@ def test_what_cannot_be_measured_is_no_error_and_can_be_a_leak() -> None:
 
 
 def test_repeats_are_reproducible_and_narrow_the_interval() -> None:
-    made = examples(40, shift("gap_s", "pivot", 0.5))
+    made = examples(40, shift("heard_gap_s", "pivot", 0.5))
     view = measured_view(made, SOUND[:4], PARAMS)
     once, often, again = (score(made, view, PARAMS.model_copy(update={"repeats": n}), 1) for n in (1, 6, 6))
     assert often == again
@@ -177,12 +177,12 @@ def test_confusion_and_recall_agree() -> None:
 
 
 def test_metrics_file_holds_scores_and_the_names_of_what_leaks() -> None:
-    result = audit(examples(80, shift("gap_s", "behavioral", 2.0)), PARAMS, 1)
+    result = audit(examples(80, shift("heard_gap_s", "behavioral", 2.0)), PARAMS, 1)
     small = compact(result)
-    assert small["given_away_by"] == ["gap_s"]
+    assert small["given_away_by"] == ["heard_gap_s"]
     assert "features" not in small and "features" not in small["from_talk"]
     assert small["from_talk"]["balanced_accuracy"] == result["from_talk"]["balanced_accuracy"]
-    assert sorted(row["name"] for row in feature_rows(result)) == sorted([*SOUND, *TALK, *SCENE])
+    assert sorted(row["name"] for row in feature_rows(result)) == sorted([*SOUND, *TALK, *SCENE, *PLACED])
 
 
 @settings(max_examples=10, deadline=None)

@@ -37,6 +37,7 @@ def test_times_and_levels_of_an_event(tmp_path: Path) -> None:
     assert found["gap_s"] == pytest.approx(0.1)
     assert found["onset_before_gap_s"] == pytest.approx(0.1)
     assert found["end_after_gap_s"] == pytest.approx(0.8)
+    assert found["heard_gap_s"] == pytest.approx(0.1)
     assert found["length_s"] == pytest.approx(1.0)
     assert found["words_over_s"] == pytest.approx(0.9)
     assert found["place"] == pytest.approx(0.4)

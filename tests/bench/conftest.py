@@ -96,6 +96,7 @@ def _event(index: int, turn: int, sound: str, reaction: Reaction, at: int) -> Pl
         peak_limited=False,
         take_faded=False,
         scene_extended=False,
+        drawn_level_cdb=-2000,
     )
 
 

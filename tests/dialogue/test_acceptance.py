@@ -93,7 +93,7 @@ def test_the_judge_can_refuse(judge, reason):
 def test_one_bad_answer_fails_alone(answer, reason):
     outcome, _ = run(lambda wave, place, request: answer if (wave, place) == (0, 2) else fill(request))
     assert len(outcome.accepted) == 6
-    bad = [attempt for attempt in outcome.attempts if attempt.reason != "accepted"]
+    bad = [attempt for attempt in outcome.attempts if attempt.reason not in ("accepted", "not_chosen")]
     assert [(a.scene_id, a.reason) for a in bad] == [(SCENES[2].scene_id, reason)]
 
 
@@ -121,6 +121,7 @@ def test_one_faulty_turn_is_written_again_and_the_rest_stays():
     assert len(model.waves[1]) == 4 * 2, "two candidates for each of the four scenes of the group"
     assert len({request.seed for wave in model.waves for request in wave}) == sum(map(len, model.waves))
     assert {a.completion_tokens for a in mended} == {20}, "all candidates are counted"
+    assert {d.repaired_turns for d in outcome.accepted} == {(3,)}
 
 
 def test_the_repaired_dialogue_is_judged_as_a_whole():
@@ -156,6 +157,13 @@ def test_a_repair_of_which_nothing_can_be_used_is_an_attempt_with_a_reason():
     assert {a.reason for a in outcome.attempts if a.repaired_turns} == {"no_repair"}
 
 
+def test_a_repair_that_does_not_fit_the_wave_waits_for_the_next_attempt():
+    params = PARAMS.model_copy(update={"repair_places": 3, "repair_candidates": 5})
+    outcome, model = run(lambda wave, place, request: repeating(request), params=params)
+    assert max(len(wave) for wave in model.waves if len(wave[0].json_schema["required"]) == 1) == 3
+    assert len(outcome.accepted) == 6 and max(dialogue.attempt for dialogue in outcome.accepted) == 1
+
+
 class UnsureJudge(FixedJudge):
     """Is the surer of a dialogue the longer its second turn is."""
 
@@ -178,6 +186,11 @@ def test_of_several_good_candidates_the_surest_counts():
 
     outcome, _ = run(answer, UnsureJudge(), scenes=SCENES[:2], topics=TOPICS)
     assert outcome.accepted[1].turns[0].segments[0].text.startswith("This one is by far")
+    assert [d.candidate for d in outcome.accepted] == [0, 1]
+    assert [(a.scene_id[:6], a.candidate) for a in outcome.attempts if a.reason == "not_chosen"] == [
+        ("t00000", 1),
+        ("t00001", 0),
+    ]
     assert not outcome.accepted[0].turns[0].segments[0].text.startswith("This one")
 
 

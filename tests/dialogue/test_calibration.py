@@ -1,19 +1,14 @@
-"""Figures of a calibration against hand counts and known curves; the whole stage with the real encoder."""
+"""A calibration as a whole, with a stand-in for the encoder; the stage with the real one."""
 
 import json
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hashed_encoder import HashedEncoder
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from cares.catalog.load import load_catalog
 from cares.core.errors import CaresError, InputError
-from cares.dialogue.agreement import accuracy, kappa
 from cares.dialogue.calibration import EncoderId, calibrate, train_classifier
 from cares.dialogue.calibration_params import CalibrationParams
 from cares.dialogue.calibration_record import Calibration, JudgeSettings
@@ -23,15 +18,6 @@ from cares.dialogue.evaluator import load_evaluator
 from cares.dialogue.families import Families
 from cares.dialogue.llm_measure import LlmFindings, sample
 from cares.dialogue.probes import load_probes, load_topic_pairs
-from cares.dialogue.topic_threshold import (
-    Pairs,
-    all_pairs,
-    auc,
-    auc_interval,
-    phrase_pairs,
-    roc_curve,
-    transcript_pairs,
-)
 from cares.records.scene import REACTIONS
 
 PARAMS = CalibrationParams(evaluator="classifier", inverse_regularisation=0.1, bootstrap_draws=200, confidence=0.95)
@@ -108,110 +94,6 @@ def test_topic_similarities_pass_the_threshold_as_often_as_reported(found):
     assert round(float(share), 4) == found.calibration.topic_unrelated.tpr
     with pytest.raises(ValueError):
         evaluator.topic_similarities(["one topic"], [])
-
-
-ACTUAL = ["pivot", "pivot", "verbal", "verbal", "behavioral", "ambient", "ambient", "ambient"]
-
-
-def test_accuracy_against_a_hand_count():
-    predicted = ["pivot", "verbal", "verbal", "verbal", "behavioral", "ambient", "ambient", "pivot"]
-    right = accuracy(ACTUAL, predicted, list("aabbccdd"), PARAMS, seed=1)
-    assert right.balanced_accuracy == pytest.approx((1 / 2 + 1 + 1 + 2 / 3) / 4, abs=1e-4)
-    assert right.recall == {"pivot": 0.5, "verbal": 1.0, "behavioral": 1.0, "ambient": 0.6667}
-    assert right.confusion["pivot"] == {"pivot": 1, "verbal": 1, "behavioral": 0, "ambient": 0, "none": 0}
-    chance = (2 * 2 + 2 * 3 + 1 * 1 + 3 * 2) / 64
-    assert right.kappa == pytest.approx((6 / 8 - chance) / (1 - chance), abs=1e-4)
-    assert right.probes == 4 and right.sounds == 8
-    assert right.low <= right.balanced_accuracy <= right.high
-    assert right.kappa_interval.low <= right.kappa <= right.kappa_interval.high
-    assert right.recall_interval["verbal"].low == right.recall_interval["verbal"].high == 1
-
-
-def test_a_sound_without_a_label_counts_as_wrong_and_is_counted():
-    predicted = ["pivot", None, "verbal", "verbal", None, "ambient", "ambient", "pivot"]
-    right = accuracy(ACTUAL, predicted, list("aabbccdd"), PARAMS, seed=1)
-    assert right.unlabelled == 2
-    assert right.recall["behavioral"] == 0 and right.recall["pivot"] == 0.5
-    assert right.right_of_labelled == pytest.approx(5 / 6, abs=1e-4)
-    assert right.confusion["behavioral"]["none"] == 1
-    nothing = accuracy(ACTUAL, [None] * 8, list("aabbccdd"), PARAMS, seed=1)
-    assert (nothing.balanced_accuracy, nothing.right_of_labelled, nothing.unlabelled) == (0, None, 8)
-
-
-labels = st.sampled_from(REACTIONS)
-
-
-@given(st.lists(st.tuples(labels, labels | st.none()), min_size=2, max_size=40))
-def test_kappa_is_that_of_scikit_learn(pairs):
-    actual, predicted = [one for one, _ in pairs], [other or "none" for _, other in pairs]
-    names = [*REACTIONS, "none"]
-    counts = np.zeros((4, 5))
-    for one, other in zip(actual, predicted, strict=True):
-        counts[names.index(one), names.index(other)] += 1
-    theirs = cohen_kappa_score(actual, predicted, labels=names) if len({*actual, *predicted}) > 1 else 1.0
-    assert kappa(counts) == pytest.approx(theirs, abs=1e-9)
-
-
-def test_the_interval_widens_when_rows_belong_together():
-    actual = [label for label in REACTIONS for _ in range(20)]
-    predicted = [label if place % 4 else "pivot" for place, label in enumerate(actual)]
-    # the wrong rows all in a few groups, or each row a group of its own
-    alone = accuracy(actual, predicted, [f"g{i}" for i in range(80)], PARAMS, seed=1)
-    clustered = accuracy(actual, predicted, [f"g{i % 4}" for i in range(80)], PARAMS, seed=1)
-    assert clustered.balanced_accuracy == alone.balanced_accuracy
-    assert clustered.high - clustered.low > alone.high - alone.low
-
-
-def test_a_perfect_evaluator_has_no_interval():
-    right = accuracy(list(REACTIONS) * 3, list(REACTIONS) * 3, [f"g{i % 3}" for i in range(12)], PARAMS, seed=1)
-    assert (right.balanced_accuracy, right.low, right.high, right.kappa) == (1, 1, 1, 1)
-
-
-similarities = st.lists(st.integers(-1000, 1000).map(lambda n: n / 1000), min_size=1, max_size=30).map(np.array)
-
-
-@given(similarities, similarities)
-def test_a_roc_curve_rises_from_nothing_to_everything(matching, mismatching):
-    curve = roc_curve(matching, mismatching)
-    assert (curve[0].fpr, curve[0].tpr) == (0, 0)
-    assert (curve[-1].fpr, curve[-1].tpr) == (1, 1)
-    for one, other in pairwise(curve):
-        assert one.threshold > other.threshold and one.fpr <= other.fpr and one.tpr <= other.tpr
-
-
-def test_the_interval_of_the_area_is_that_of_a_plain_bootstrap():
-    draw = np.random.default_rng(3)
-    scores = np.round(draw.normal(size=(12, 12)) + 1.5 * np.eye(12), 1)
-    found = auc_interval(all_pairs(scores), PARAMS, seed=1)
-    plain = []
-    from cares.dialogue.agreement import bootstrap
-
-    for chosen in bootstrap(12, PARAMS, 1):
-        same = [scores[i, i] for i in chosen]
-        other = [scores[i, j] for i in chosen for j in chosen if i != j]
-        if other:
-            plain.append(roc_auc_score([1] * len(same) + [0] * len(other), same + other))
-    low, high = np.quantile(plain, [0.025, 0.975])
-    assert (found.low, found.high) == (round(low, 4), round(high, 4))
-    assert found.low <= auc(all_pairs(scores)) <= found.high
-
-
-def test_an_area_without_doubt_has_no_interval():
-    units = np.arange(4)[:, None]
-    pairs = Pairs(np.full(4, 0.9), np.full(4, 0.1), units, units)
-    assert auc(pairs) == 1 and auc_interval(pairs, PARAMS, seed=1).low == 1
-
-
-def test_topics_in_other_words_match_and_similar_ones_do_not():
-    pairs = [pair for pair in PAIRS if pair.split != "test"]
-    about = {pair.probe: HashedEncoder().encode([pair.one])[0] for pair in PAIRS}
-    fit, test = transcript_pairs(PAIRS, about, HashedEncoder())
-    probes = {pair.probe for pair in pairs}
-    assert len(fit.matching) == len(probes) + sum(pair.same for pair in pairs)
-    assert len(fit.mismatching) == sum(not pair.same for pair in pairs)
-    assert fit.units == len(probes) and test.units == len({pair.probe for pair in PAIRS}) - len(probes)
-    phrases, _ = phrase_pairs(PAIRS, HashedEncoder())
-    assert len(phrases.matching) + len(phrases.mismatching) == len(pairs) and phrases.units == len(probes)
 
 
 def judged(labels):
@@ -313,7 +195,8 @@ def test_with_the_real_encoder_the_stage_recovers_labels(tmp_path):
 
     name = "all-minilm-l6-v2"
     encoder_id = EncoderId(name, model_digest(name))
-    record = calibrate(PROBES, SentenceEncoder(name), encoder_id, load_catalog(), FAMILIES, PARAMS, seed=1).calibration
+    encoder = SentenceEncoder(name)
+    record = calibrate(PROBES, PAIRS, encoder, encoder_id, load_catalog(), FAMILIES, PARAMS, seed=1).calibration
     assert record.accuracy.balanced_accuracy >= 0.85
     assert record.accuracy.low >= 0.75
     assert record.topic.auc >= 0.7 and record.topic_unrelated.auc >= 0.85

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from cares.core.rng import KeyedRandom
 from cares.dialogue.diversity import (
+    bare_words,
     cut_to,
     dialogue_pieces,
     distinct,
@@ -15,7 +16,6 @@ from cares.dialogue.diversity import (
     repetition,
     self_bleu,
     text_of,
-    words_of,
 )
 from cares.dialogue.probes import load_probes
 from cares.records.dialogue import Dialogue, Segment, Turn
@@ -41,7 +41,7 @@ def dialogue(*turns, number=0):
 
 
 def test_words_are_lower_case_without_punctuation():
-    assert words_of("Don’t – you KNOW it's 3 o'clock?") == ("don't", "you", "know", "it's", "3", "o'clock")
+    assert bare_words("Don’t – you KNOW it's 3 o'clock?") == ("don't", "you", "know", "it's", "3", "o'clock")
 
 
 def test_distinct_is_counted_within_lines():

@@ -51,6 +51,26 @@ def test_a_served_model_needs_its_family_in_the_params():
         families(models(**served, writer_family="qwen3", judge_family="qwen3"), "llm", False, "params.yaml")
 
 
+def test_an_encoder_without_a_family_is_named_by_the_key_that_there_is():
+    unknown = models(encoder="kokoro-82m")
+    with pytest.raises(InputError, match=r"models\.encoder: got 'kokoro-82m', expected a model whose family"):
+        families(unknown, "classifier", False, "params.yaml")
+
+
+def test_who_writes_the_topics_is_a_writer_too():
+    topics = models(topics=SMOL, judge=SMOL)
+    with pytest.raises(InputError, match=r"models\.judge_family.*smollm2.*models\.topics.*allow_same_family"):
+        families(topics, "llm", False, "params.yaml")
+    found = families(topics, "llm", True, "params.yaml")
+    assert (found.writer, found.topics, found.same) == ("qwen2.5", "smollm2", True)
+    assert found.remark == " (same family as the topics' writer: smollm2)"
+    apart = families(topics, "classifier", False, "params.yaml")
+    assert (apart.topics, apart.same, apart.remark) == ("smollm2", False, "")
+    assert families(models(topics=QWEN), "classifier", False, "params.yaml").topics is None, "no other model"
+    with pytest.raises(InputError, match=r"models\.topics: got 'served/one'"):
+        families(models(topics="served/one"), "classifier", False, "params.yaml")
+
+
 def test_a_family_that_is_not_the_registry_s_is_an_error():
     with pytest.raises(InputError, match=r"models\.judge_family.*'llama'.*smollm2"):
         families(models(judge=SMOL, judge_family="llama"), "llm", False, "params.yaml")

@@ -9,7 +9,8 @@ from cares.dialogue.cues import load_cues
 from cares.dialogue.features import EXPLAINED, SoundNames, features, head_and_rest
 from cares.dialogue.marked import Heard, Said, around
 from cares.dialogue.probes import Probe, TopicPair, load_probes, load_topic_pairs
-from cares.dialogue.topic_match import pair_cosines, topic_vector, topic_vectors
+from cares.dialogue.topic_match import topic_vector, topic_vectors
+from cares.dialogue.topic_threshold import transcript_pairs
 
 CUES, ENCODER, NAMES = load_cues(), HashedEncoder(), SoundNames(load_catalog())
 
@@ -84,12 +85,13 @@ def test_pairs_of_topics_are_compared_as_transcripts_are_when_judged():
     probes = [probe for probe in load_probes() if probe.split == "dev"]
     pairs = [pair for pair in load_topic_pairs() if pair.split == "dev"]
     pivots = {probe.id: {e for e, label in enumerate(probe.labels) if label == "pivot"} for probe in probes}
-    same, different = pair_cosines(pairs, probes, pivots, ENCODER)
-    assert len(same) + len(different) == len(pairs)
+    about = {probe.id: topic_vector(probe.pieces, pivots[probe.id], ENCODER) for probe in probes}
+    asked = [pair.model_copy(update={"split": "test"}) for pair in pairs]
+    fit, test = transcript_pairs([*pairs, *asked], about, ENCODER)
+    assert np.array_equal(fit.matching, test.matching) and np.array_equal(fit.mismatching, test.mismatching)
     first = next(pair for pair in pairs if not pair.same)
-    (probe,) = [probe for probe in probes if probe.id == first.probe]
     (topic,) = topic_vectors([first.other], ENCODER)
-    assert different[0] == pytest.approx(topic @ topic_vector(probe.pieces, pivots[probe.id], ENCODER))
+    assert fit.mismatching[0] == pytest.approx(topic @ about[first.probe], abs=1e-4)
 
 
 def test_a_topic_in_its_own_words_is_nearer_than_another():
@@ -104,5 +106,7 @@ def test_a_topic_in_its_own_words_is_nearer_than_another():
         TopicPair.parse(pair | {"id": "t001", "other": "paying for a roof that leaks", "same": True}, "test"),
         TopicPair.parse(pair | {"id": "t002", "other": "choosing curtains", "same": False}, "test"),
     ]
-    same, different = pair_cosines(pairs, [probe], {"p001": set()}, ENCODER)
-    assert same[0] > different[0]
+    asked = [pair.model_copy(update={"split": "test"}) for pair in pairs]
+    fit, _ = transcript_pairs([*pairs, *asked], {"p001": topic_vector(probe.pieces, (), ENCODER)}, ENCODER)
+    own, in_other_words = fit.matching
+    assert own > in_other_words > fit.mismatching[0]

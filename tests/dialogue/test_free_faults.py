@@ -17,6 +17,7 @@ from cares.core.store import ItemStore
 from cares.dialogue.acceptance import accept_dialogues
 from cares.dialogue.free import make_writer
 from cares.llm.params import LlmParams
+from cares.llm.probe import ANSWERED, ANSWERS, GREETS
 from cares.llm.waves import StoredWaves
 from cares.records.dialogue import Topic
 from tests.llm.conftest import answer, served
@@ -25,7 +26,7 @@ __all__ = ["served"]
 
 PROMPTS = Path(__file__).parents[2] / "prompts"
 ONE = {"group_scenes": 1, "candidates": 1, "waves": 2, "repairs": 0}
-KEPT = json.dumps([{"who": "A, greets", "says": "Oh, good morning to you."}])
+KEPT = json.dumps({GREETS: "Good morning, how are you?", ANSWERED: ANSWERS[0]})
 GERMAN = "A: Die Miete steigt im Maerz schon wieder, und niemand weiss warum.\nB: Hast du Selma danach gefragt?\n"
 
 
@@ -63,11 +64,11 @@ def test_a_bad_answer_to_the_free_writer_costs_one_attempt(served, reply, reason
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (answer('[{"who": "A'), "broken_json"),
+        (answer('{"1 Rita, as'), "broken_json"),
         (answer(""), "empty_answer"),
         (answer("I'm sorry, but I can't help with that."), "broken_json"),
         (answer("[]"), "wrong_turns"),
-        (answer('[{"who": "A', "length"), "too_long"),
+        (answer('{"1 Rita, as', "length"), "too_long"),
     ],
 )
 def test_a_bad_answer_to_the_skeleton_writer_has_its_reason(

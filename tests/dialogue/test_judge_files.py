@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from cares.catalog.load import load_catalog
 from cares.cli import app
+from cares.core.canonical import write_json
 from cares.core.errors import CaresError, InputError
+from cares.dialogue.calibration import EncoderId, calibrate
+from cares.dialogue.calibration_params import CalibrationParams
+from cares.dialogue.calibration_record import JudgeSettings
+from cares.dialogue.families import Families
 from cares.dialogue.judge_files import answer_line, read_transcripts, sound_id
 from cares.dialogue.marked import Heard, Said
+from cares.dialogue.probes import load_probes, load_topic_pairs
 from cares.records.dialogue import Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -222,6 +229,39 @@ def test_a_calibration_of_yore_is_refused_with_the_way_out(clone, given_file):
     (clone / "data/calibration.json").write_text('{"evaluator": "classifier"}')
     with pytest.raises(CaresError, match="dvc repro calibrate"):
         run(given_file(line()), "--out", clone / "out.jsonl")
+
+
+def calibrated(encoder, evaluator):
+    """A calibration with the stand-in for the encoder, in which `evaluator` accepts dialogues."""
+    calibration = calibrate(
+        load_probes(), load_topic_pairs(), HashedEncoder(), EncoderId(encoder, "0" * 64), load_catalog(),
+        Families(writer="qwen2.5", evaluator=("smollm2",), same=False),
+        CalibrationParams(evaluator="classifier", inverse_regularisation=0.1, bootstrap_draws=100, confidence=0.95), 1,
+    ).calibration  # fmt: skip
+    judge = calibration.measured["classifier"].model_copy(update={"name": f"{evaluator}/some-model"})
+    settings = JudgeSettings(model="some-model", promised=True, topic=calibration.topic, recovered=None)
+    measured = {**calibration.measured, evaluator: judge}
+    return calibration.model_copy(update={"evaluator": evaluator, "measured": measured, "judge": settings})
+
+
+def test_the_classifier_calls_itself_so_whoever_accepts_dialogues(clone, given_file, monkeypatch):
+    write_json(clone / "data/calibration.json", calibrated("all-minilm-l6-v2", "llm").to_json())
+    result = run(given_file(line()), "--out", clone / "out.jsonl")
+    assert (
+        result.stdout.startswith("judge: classifier/all-minilm-l6-v2 on 1 sounds") and "training" not in result.stderr
+    )
+
+
+def test_a_calibration_of_another_encoder_is_not_hashed_and_not_called_missing(clone, given_file, monkeypatch):
+    def digest(model_id):
+        assert model_id == "all-minilm-l6-v2", "the weights of the other encoder need not be here"
+        return "0" * 64
+
+    monkeypatch.setattr("cares.dialogue.evaluator.model_digest", digest)
+    write_json(clone / "data/calibration.json", calibrated("bge-large-en-v1.5", "llm").to_json())
+    result = run(given_file(line()), "--out", clone / "out.jsonl")
+    assert "calibration.json is of the encoder bge-large-en-v1.5, not all-minilm-l6-v2: training" in result.stderr
+    assert "judge: classifier/all-minilm-l6-v2" in result.stdout
 
 
 def test_a_model_for_the_classifier_is_a_misunderstanding(clone, given_file):

@@ -4,7 +4,7 @@ import pytest
 from dialogue_world import CATALOG, good_lines, scene
 
 from cares.core.rng import KeyedRandom
-from cares.dialogue.lint import faults, pronounceable
+from cares.dialogue.lint import faults, pronounceable, text_fault
 from cares.dialogue.plan import Planner
 from cares.dialogue.realise import realise
 
@@ -43,6 +43,7 @@ def test_a_clean_dialogue_passes():
         (0, "Rita has to write to the owner again.", "narration"),
         (0, "Could you please provide the letter of the owner?", "assistant_phrase"),
         (0, "Is there anything else I can do for you today?", "assistant_phrase"),
+        (0, "I can help with that.", "assistant_phrase"),
         (0, "You have a bad connection, say that again, please.", "phone_call"),
         (0, "We went to the Mrkvptz house on the hill.", "unpronounceable"),
         (0, "We have to go and see about the", "cut_text"),
@@ -89,12 +90,79 @@ def test_a_remark_without_the_sound_is_refused():
 
 
 @pytest.mark.parametrize(
-    "word", ["don't", "hmm", "Mrs.", "21st", "3pm", "1,200", "rhythm", "strengths", "A", "GPS,", "TVs."]
-)
+    "word",
+    [
+        "don't", "hmm", "Mrs.", "21st", "3pm", "1,200", "rhythm", "strengths", "A", "GPS,", "TVs.", "20-year-old", "A4",
+        "M25.", "length-three", "10:30am",
+    ],
+)  # fmt: skip
 def test_words_that_can_be_said(word):
     assert pronounceable(word)
 
 
-@pytest.mark.parametrize("word", ["xkcd", "aaargh", "b4ckup", "bcdfghj"])
+@pytest.mark.parametrize("word", ["xkcd", "aaargh", "b4ckup", "bcdfghj", "half-xkcd", "a4"])
 def test_words_that_cannot_be_said(word):
     assert not pronounceable(word)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "A bus is coming.",
+        "A glass of water, please.",
+        "A less expensive one would do.",
+        "A few years later it was plan B.",
+        "Then plan B is all we have.",
+        "The man is a 20-year-old who drives on the M25.",
+        "So let's call the shop and ask.",
+        "I need to call the police, and you should call mother.",
+        "Why don't you call the landlord?",
+        "They said they would call me, but I think the landlord will call you.",
+        "You can call me Ann, or call me crazy if you like.",
+        "Nobody may call you a liar, and I would call you a genius.",
+        "It cost 1,200 in 2019 and 300 more in 2021, at 10.30.",
+        "One, two, three, and up with it.",
+        "Is there anything else in that box?",
+        "I'll help you with that box.",
+    ],
+)
+def test_plain_speech_passes(line):
+    assert text_fault(line) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "If you want to call me later, write to me first.",
+        "My number is 555-1234.",
+        "It is 5551234, or so.",
+        "Try 020 7946 0958 in the morning.",
+        "Try 0171 123456 in the morning.",
+        "It is five, five, five, one, two, three, four.",
+        "I need to call you right now.",
+        "I'll call you tonight.",
+        "Let me call you about it.",
+        "Why don't you call now?",
+        "Just call me when it is done.",
+    ],
+)
+def test_the_two_are_not_on_the_phone(line):
+    assert text_fault(line)[0] == "phone_call"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["I can help you with that.", "I apologize for the trouble.", "I apologise.", "Is there anything else?",
+     "Is there anything else you need today?", "Is there anything I can do?"],
+)  # fmt: skip
+def test_nobody_talks_like_an_assistant(line):
+    assert text_fault(line)[0] == "assistant_phrase"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["A looks at the letter.", "Now B, who has the letter, is sure.", "B, I have the letter.", "A's letter is here.",
+     "So A was late again."],
+)  # fmt: skip
+def test_nobody_is_told_of(line):
+    assert text_fault(line)[0] == "narration"

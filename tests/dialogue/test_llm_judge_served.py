@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.models
 ROOT = Path(__file__).parents[2]
 MODEL = "smollm2-135m-instruct"
 PARAMS = LlmParams(context_tokens=2048, batched_tokens=8192, kv_cache_gib=0.5, wave_limit=8)
+YES = re.compile(r": yes, (['\"])(.*?)\1(?=; flow: |$)")
 LINE = {
     "id": "x1",
     "turns": [
@@ -51,10 +53,9 @@ def test_a_served_model_judges_transcripts_and_files(monkeypatch, tmp_path):
     assert again == verdicts, "answered waves are kept"
     found = [(one, place) for place, of_probe in enumerate(verdicts) for one in of_probe]
     assert sum(one.label in REACTIONS for one, _ in found) >= len(found) / 2, "most answers can be read"
-    for one, place in found:
-        for part in one.detail.split("; "):
-            if ": yes, " in part:
-                assert quoted_in(part.split(": yes, ", 1)[1], pieces[place])
+    quotes = [(quote, pieces[place]) for one, place in found for _, quote in YES.findall(one.detail)]
+    assert quotes, "these transcripts are ones of which it says yes to something"
+    assert all(quoted_in(quote, of) for quote, of in quotes)
     assert sum(map(bool, topics)) >= 3
     (reaction,) = out["reactions"]
     assert out["id"] == "x1" and reaction["sound"] == "foghorn blast"

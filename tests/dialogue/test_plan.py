@@ -74,9 +74,14 @@ def test_every_remark_names_every_sound():
     for sound in CATALOG.sounds.values():
         for forms in load_remarks().values():
             for form in forms:
-                for name in sound.names:
-                    said = form.format(phrase=sound.phrase, name=name)
-                    assert sound.mention_in(said), f"{sound.id}: {said}"
+                said = form.format(phrase=sound.phrase)
+                assert sound.mention_in(said), f"{sound.id}: {said}"
+
+
+def test_no_sentence_of_a_remark_stands_out_by_being_said_in_many_scenes():
+    for forms in load_remarks().values():
+        for sentence in re.findall(r"[^.?!]+[.?!]", " ".join(forms)):
+            assert "{phrase}" in sentence or len(sentence.split()) < 5, sentence
 
 
 def test_every_good_answer_matches_the_schema_and_no_other():

@@ -7,10 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from transformers.utils import logging
 
 from cares.core.errors import InputError
 from cares.llm import inprocess
 from cares.llm.inprocess import InProcessModel
+from cares.llm.open import open_llm
 from cares.llm.params import LlmParams
 from cares.llm.types import ChatRequest, LlmError
 from tests.llm.conftest import request
@@ -123,6 +125,28 @@ def test_the_environment_is_as_before_afterwards(engine: Engine, monkeypatch: py
     model.close()
     model.close()
     assert dict(os.environ) == before
+
+
+def test_transformers_are_quiet_while_an_engine_starts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CARES_LLM_URL", raising=False)
+    before = logging.get_verbosity()
+    heard: list[int] = []
+
+    class Loud:
+        def __init__(self, model_id: str, params: LlmParams) -> None:
+            heard.append(logging.get_verbosity())
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(inprocess, "InProcessModel", Loud)
+    logging.set_verbosity_warning()
+    try:
+        with open_llm("toy", PARAMS):
+            pass
+    finally:
+        logging.set_verbosity(before)
+    assert heard == [logging.ERROR]
 
 
 def test_the_digest_follows_params_and_model(engine: Engine) -> None:

@@ -14,7 +14,7 @@ from cares.core.errors import InputError
 from cares.core.store import ItemStore
 from cares.llm.open import open_llm
 from cares.llm.params import LlmParams
-from cares.llm.probe import REQUEST
+from cares.llm.probe import ANSWERED, ANSWERS, GREETS, REQUEST
 from cares.llm.server import Patience, ServerModel, server_digest
 from cares.llm.types import ChatAnswer, LlmError
 from cares.llm.waves import StoredWaves
@@ -22,7 +22,7 @@ from tests.llm.conftest import Reply, Served, answer, echo, request
 
 QUICK = Patience(attempts=3, first_pause_s=0.01, longest_pause_s=0.05, answer_s=60.0)
 KEY = "sk-very-secret"
-KEPT = json.dumps([{"who": "A, greets", "says": "Oh, good morning to you."}])
+KEPT = json.dumps({GREETS: "Good morning, how are you?", ANSWERED: ANSWERS[0]})
 SCHEMA = {"type": "array", "items": {"type": "string"}}
 
 
@@ -165,12 +165,16 @@ def structured(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     [
         ((400, {}, b'{"error": {"message": "response_format is not supported"}}'), "response_format is not supported"),
         (answer("Hello! How can I help you?"), "not the JSON.*Hello! How"),
-        (answer('```json\n[{"who": "A, greets", "says": "Oh, hello."}]\n```'), "not the JSON"),
-        (answer('[{"who": "A", "says": "Oh, hello there."}]'), "const and pattern"),
-        (answer('[{"who": "A, greets", "says": "HELLO"}]'), "const and pattern"),
-        (answer('[{"who": "A, gree', "length"), "not the JSON"),
-        (answer("[]"), "not the JSON"),
-        (answer("7"), "not the JSON"),
+        (answer(f"```json\n{KEPT}\n```"), "not the JSON"),
+        (answer(json.dumps({GREETS: "HELLO", ANSWERED: ANSWERS[0]})), "pattern and enum"),
+        (answer(KEPT.replace("how are you?", "and " * 40 + "so on.")), "pattern and enum"),
+        (answer(json.dumps({GREETS: "Good morning, how are you?", ANSWERED: "Hello."})), "pattern and enum"),
+        (answer(json.dumps({GREETS: "Good morning, how are you?", ANSWERED: ["x"]})), "pattern and enum"),
+        (answer(json.dumps({ANSWERED: ANSWERS[0], GREETS: "Good morning, how are you?"})), "in their order"),
+        (answer(json.dumps({GREETS: "Good morning, how are you?"})), "in their order"),
+        (answer('{"1 A, gree', "length"), "not the JSON"),
+        (answer("[]"), "in their order"),
+        (answer("7"), "in their order"),
     ],
 )
 def test_a_server_without_structured_output_is_found_by_the_first_small_request(
@@ -190,6 +194,20 @@ def test_a_server_with_structured_output_is_asked_once_more_and_no_oftener(
     assert len(served.bodies) == 3
     structured(served, tmp_path, monkeypatch)
     assert len(served.bodies) == 3, "kept waves need no model and no probe"
+
+
+def test_choices_are_checked_like_schemas(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARES_LLM_URL", served.url)
+    served.script = lambda number, body: answer(KEPT if number == 1 else '{"answer": "yes"}')
+    with StoredWaves("toy", LlmParams(), ItemStore("llm", tmp_path)) as model:
+        assert model.complete([request("a", choices=("yes", "no"))])[0].text == "yes"
+    assert len(served.bodies) == 2
+    served.script = lambda number, body: answer("yes")
+    with (
+        StoredWaves("toy", LlmParams(), ItemStore("llm", tmp_path / "other")) as model,
+        pytest.raises(LlmError, match="structured output does not work here"),
+    ):
+        model.complete([request("a", choices=("yes", "no"))])
 
 
 def test_free_text_needs_no_structured_output(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,15 @@ import numpy as np
 from cares.core.pcm import Samples, samples_digest, write_samples
 from cares.mix.backend import make_backend
 from cares.mix.render import render
-from cares.records.timeline import Clip, Duck, PlacedEvent, ResponseRef, Timeline
+from cares.mix.sources import taps_digest
+from cares.records.timeline import Clip, Duck, PlacedEvent, ResponseRef, Rules, Timeline
 
 RATE = 44_100
 SCENE = 9 * RATE
+RULES = Rules(
+    placement="matched", decoys_wanted=0, decoys=0, duck_labels="behavioral", voice_cdb=-2000,
+    ambience_drawn_cdb=-3200, ambience_lowered_cdb=0, margin_cdb=600, master_cdb=-2300, true_peak_cdb=-100,
+)  # fmt: skip
 GOLDEN = "91c1e06f542ad5092f5e9fc66218b9f3cbfa38bf263986d5e4cc33c1ac2d5731"
 
 
@@ -48,7 +53,8 @@ def fixed_scene(root: Path) -> Timeline:
     (root / "data/rooms").mkdir(parents=True)
     np.save(root / "data/rooms/responses.npy", np.concatenate(taps).astype(np.int32))
     one, small, large = (
-        ResponseRef(room_id="room", offset=offset, n_samples=n) for offset, n in ((0, 1), (1, 300), (301, 6_000))
+        ResponseRef(room_id="room", offset=offset, n_samples=len(part), taps_sha256=taps_digest(part))
+        for offset, part in zip((0, 1, 301), taps, strict=True)
     )
 
     def clip(track: str, name: str, start: int, n: int, at: int, gain: int, **more: object) -> Clip:
@@ -71,6 +77,7 @@ def fixed_scene(root: Path) -> Timeline:
         scene_id="t00000-0", template_id="t00000", split="train", location="home_indoor", genders=("F", "M"),
         n_samples=SCENE, room_id="room", ambience_take="ambience", clips=clips, ducks={"A": (), "B": (duck, peak)},
         master_gain_cdb=-923, master_lufs_cdb=-2300, words=(), events=tuple(map(_event, (0, 1), clips[3:5])), gaps=(),
+        rules=RULES,
     )  # fmt: skip
 
 
@@ -80,6 +87,7 @@ def _event(index: int, clip: Clip) -> PlacedEvent:
         event=index, sound="dog_bark", reaction="ambient", register_id="none", take_id="take", turn=0,
         start_sample=clip.at_sample, end_sample=end, gap_start=clip.at_sample, gap_end=end, level_cdb=-2000,
         margin_cdb=600, peak_limited=False, take_faded=False, scene_extended=False,
+        drawn_level_cdb=-2000,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,13 @@ from cares.core.pcm import Samples, samples_digest, write_samples
 from cares.core.record import read_records
 from cares.mix.choices import Bank
 from cares.mix.params import MixParams, TimelineParams
+from cares.mix.sources import taps_digest
 from cares.mix.timeline import SceneInputs
 from cares.records.bank import Response, Room, Take
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene, Split
 from cares.records.speech import SceneAlignment, SceneSpeech, SpokenSegment, Utterance, Word
+from cares.records.timeline import ResponseRef
 
 DATA = Path(__file__).parents[1] / "data"
 RATE = 44_100
@@ -48,9 +51,16 @@ MIX = MixParams(
     ambience_lufs=-32.0,
     ambience_offset_db=3.0,
     margin_db=6.0,
+    even_out_db=5.0,
     duck_db=4.0,
     duck_labels="behavioral",
 )
+
+
+def reference(responses: NDArray[Any], offset: int, n_samples: int) -> ResponseRef:
+    """What an edit decision list says of some of the integers of responses.npy."""
+    digest = taps_digest(responses[offset : offset + n_samples])
+    return ResponseRef(room_id="r", offset=offset, n_samples=n_samples, taps_sha256=digest)
 
 
 def noise(n: int, seed: int, rms: float = 3000.0) -> NDArray[np.float64]:

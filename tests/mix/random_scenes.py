@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from mix_world import RATE, noise
+from fixed_scene import RULES
+from mix_world import RATE, noise, reference
 
 from cares.core.pcm import Samples, samples_digest, write_samples
 from cares.core.rng import KeyedRandom
@@ -17,7 +18,7 @@ from cares.mix.levels import Levels, settle
 from cares.mix.params import MixParams
 from cares.mix.sources import Sources
 from cares.records.bank import Room, Take
-from cares.records.timeline import Clip, Duck, ResponseRef, Timeline
+from cares.records.timeline import Clip, Duck, Timeline
 
 TAIL = 4_000
 
@@ -70,6 +71,7 @@ def random_scene(root: Path, seed: int, params: MixParams) -> RandomScene:
         n_samples=n_samples, room_id="r", ambience_take="a", clips=tuple(levels.clips),
         ducks={voice: tuple(found) for voice, found in levels.ducks.items()},
         master_gain_cdb=levels.master_gain_cdb, master_lufs_cdb=levels.master_lufs_cdb, words=(), events=(), gaps=(),
+        rules=RULES,
     )  # fmt: skip
     return RandomScene(root, timeline, levels, choices)
 
@@ -99,7 +101,8 @@ def _clip(
 ) -> Clip:
     whole = samples.astype(np.int16)
     write_samples(root / f"{name}.flac", whole)
-    response = None if place is None else ResponseRef(room_id="r", offset=place * TAIL, n_samples=TAIL)
+    responses = np.load(root / "data/rooms/responses.npy")
+    response = None if place is None else reference(responses, place * TAIL, TAIL)
     values = {"track": track, "event": event, "path": f"{name}.flac", "pcm_sha256": samples_digest(whole)}
     values |= {"source_start": 0, "n_samples": len(whole), "at_sample": at, "gain_cdb": 0, "response": response}
     return Clip.model_validate(values | {"fade_in": fade, "fade_out": fade})

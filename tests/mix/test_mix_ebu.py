@@ -116,6 +116,16 @@ def test_tech_3342_cases_1_to_4(case: int, rate: int) -> None:
 
 
 @RATES
+def test_tech_3342_half_a_rank_goes_up(rate: int) -> None:
+    """Clause 2.2's example: round((n - 1) * share + 1) counted from 1; of six windows the second and the sixth."""
+    rising = np.concatenate([tones(((-30 + step, 0.5),), rate) for step in range(7)], axis=-1)
+    levels = np.sort(short_term_lufs(rising, rate)[::10])
+    assert len(levels) == 6
+    assert loudness_range(rising, rate) == pytest.approx(levels[5] - levels[1], abs=1e-9)
+    assert levels[1] - levels[0] > 0.1
+
+
+@RATES
 @pytest.mark.parametrize("frequency", [25, 100, 500, 1000, 2000, 10_000])
 @pytest.mark.parametrize("level", [-23.0, -24.0])
 def test_bs_2217_levels_by_frequency(frequency: float, level: float, rate: int) -> None:

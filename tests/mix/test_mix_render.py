@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.fft
+import torch
 from fixed_scene import GOLDEN, fixed_scene
 from mix_world import World
 
@@ -40,18 +41,32 @@ def test_the_window_changes_no_sample(tmp_path: Path, window: int) -> None:
     assert samples_digest(render("t00000-0", [timeline], tmp_path, backend)) == GOLDEN
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", ["numpy", "torch-cpu"])
-def test_threads_change_no_sample(threads: int, name: str) -> None:
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    done = subprocess.run(
-        [sys.executable, str(HERE / "fixed_scene.py"), name],
-        env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), **{variable: str(threads) for variable in names}},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert GOLDEN in done.stdout
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_of_torch_change_no_sample(tmp_path: Path, threads: int) -> None:
+    timeline, before = fixed_scene(tmp_path), torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        assert torch.get_num_threads() == threads
+        assert samples_digest(render("t00000-0", [timeline], tmp_path, make_backend("torch-cpu"))) == GOLDEN
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_of_scipy_change_no_sample(tmp_path: Path, threads: int) -> None:
+    timeline = fixed_scene(tmp_path)
+    with scipy.fft.set_workers(threads):
+        assert samples_digest(render("t00000-0", [timeline], tmp_path, NumpyBackend())) == GOLDEN
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no CUDA device")
+@pytest.mark.parametrize("size", [None, 1 << 11, 1 << 16])
+def test_the_golden_scene_on_cuda(tmp_path: Path, size: int | None) -> None:
+    timeline, backend = fixed_scene(tmp_path), make_backend("torch-cuda")
+    mixer = Mixer(Sources(tmp_path), backend, size)
+    assert samples_digest(mixer.finished(select(timeline), timeline.master_gain_cdb)) == GOLDEN
+    batch = render_batch([timeline] * 3, tmp_path, backend)
+    assert [samples_digest(samples) for samples in batch] == [GOLDEN] * 3
 
 
 @pytest.mark.skipif("CARES_OTHER_PYTHON" not in os.environ, reason="CARES_OTHER_PYTHON names no other environment")

@@ -111,6 +111,15 @@ def test_longest_event(world: World) -> None:
     assert not any(event.take_faded for event in off.events)
 
 
+def test_what_is_said_next_to_a_sound_is_evened_out(world: World) -> None:
+    on, off = build(world, even_out_db=5.0), build(world, even_out_db=0.0)
+    for voice in ("A", "B"):
+        gains = [[clip.gain_cdb for clip in timeline.clips if clip.track == voice] for timeline in (on, off)]
+        assert len(set(gains[1])) <= 1, "without it a voice has one gain"
+        assert max(gains[0], default=0) - min(gains[0], default=0) <= 1000
+    assert any(len({clip.gain_cdb for clip in on.clips if clip.track == voice}) > 1 for voice in ("A", "B"))
+
+
 def test_without_ducks_only_the_ducks_go(world: World) -> None:
     index = next(i for i, item in enumerate(world.inputs) if any(e.reaction == "behavioral" for e in item.scene.events))
     on, off = build(world, index, master_lufs=-23.0), build(world, index, duck_db=0.0)

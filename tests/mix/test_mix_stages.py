@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import errno
 import hashlib
 import json
 import os
+import re
+import runpy
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,10 +21,13 @@ import pytest
 import yaml
 from mix_world import MIX, SEED, TIMELINE, World, make_world
 
+from cares.core import atomic
 from cares.core.errors import InputError
 from cares.core.pcm import read_samples
 from cares.core.record import read_records, write_records
-from cares.mix.scenes import batch_size, join_timelines, mix_scenes
+from cares.mix import scenes
+from cares.mix.render import render
+from cares.mix.scenes import MixItem, batch_size, join_timelines, mix_scenes
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
 from cares.records.speech import SceneSpeech
@@ -62,6 +70,15 @@ def run(root: Path, stage: str, workers: int = 1) -> subprocess.CompletedProcess
 
 def sums(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def joined(project: Path) -> list[MixItem]:
+    return join_timelines(
+        read_records(Timeline, project / "data/timelines.jsonl"),
+        read_records(Scene, project / "data/allocation/scenes.jsonl"),
+        read_records(Dialogue, project / "data/dialogues/accepted.jsonl"),
+        read_records(SceneSpeech, project / "data/speech/speech.jsonl"),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -123,15 +140,58 @@ def test_workers_and_the_store_change_nothing(project: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch-cpu"])
-def test_batches_and_backends_write_the_same_files(project: Path, tmp_path: Path, backend: str) -> None:
-    items = join_timelines(
-        read_records(Timeline, project / "data/timelines.jsonl"),
-        read_records(Scene, project / "data/allocation/scenes.jsonl"),
-        read_records(Dialogue, project / "data/dialogues/accepted.jsonl"),
-        read_records(SceneSpeech, project / "data/speech/speech.jsonl"),
-    )
-    mix_scenes(items, tmp_path, project, backend, batch=2)
-    assert sums(tmp_path) == sums(project / "data/scenes")
+def test_batches_and_backends_write_the_same_files(
+    project: Path, tmp_path: Path, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARES_WORKERS", "1")
+    monkeypatch.setenv("CARES_STORE", str(tmp_path / "store"))
+    items = joined(project)
+    mix_scenes(items, tmp_path / "out", project, backend, batch=2)
+    assert sums(tmp_path / "out") == sums(project / "data/scenes")
+
+
+def test_a_scene_is_rendered_again_only_when_its_timeline_changes(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARES_WORKERS", "1")
+    monkeypatch.setenv("CARES_STORE", str(project / ".store"))
+    items = joined(project)
+    rendered: list[str] = []
+    monkeypatch.setattr(scenes, "render", lambda name, *others: rendered.append(name) or render(name, *others))
+    mix_scenes(items, tmp_path / "again", project, "numpy")
+    assert sums(tmp_path / "again") == sums(project / "data/scenes")
+    assert rendered == []
+    quieter = items[1].timeline.model_copy(update={"master_gain_cdb": items[1].timeline.master_gain_cdb - 100})
+    items[1] = dataclasses.replace(items[1], timeline=quieter)
+    mixed = mix_scenes(items, tmp_path / "changed", project, "numpy")
+    assert rendered == ["t00001-0"]
+    assert mixed[1].integrated_lufs_cdb == pytest.approx(-2400, abs=5)
+
+
+@pytest.mark.parametrize("written", [0, 2])
+def test_a_disk_without_room_leaves_the_old_scenes_and_names_the_file(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    shutil.copytree(project, tmp_path, dirs_exist_ok=True)
+    before = sums(tmp_path / "data/scenes")
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("CARES_WORKERS", "1"), ("CARES_STORE", str(tmp_path / ".store")), ("CARES_DEVICE", "cpu")):
+        monkeypatch.setenv(name, value)
+    make, made = tempfile.mkstemp, [0]
+
+    def full(*args: object, **options: object) -> object:
+        if str(options["prefix"]).endswith(".wav."):
+            made[0] += 1
+            if made[0] > written:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{options['dir']}/{options['prefix']}")
+        return make(*args, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(atomic.tempfile, "mkstemp", full)
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(REPO / "stages/mix.py"), run_name="__main__")
+    assert re.match(rf"error: .*t0000{written}-0\.wav.*: No space left on device", str(end.value.code))
+    assert sums(tmp_path / "data/scenes") == before
+    assert not list((tmp_path / "data").glob(".scenes*"))
 
 
 def test_batch_size_follows_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +252,7 @@ def test_bad_param_stops_before_anything_is_written(tmp_path: Path, field: str, 
 def test_damaged_source_leaves_no_half_written_folder(project: Path, tmp_path: Path, workers: int) -> None:
     shutil.copytree(project, tmp_path, dirs_exist_ok=True)
     shutil.rmtree(tmp_path / "data/scenes")
+    shutil.rmtree(tmp_path / ".store")
     (tmp_path / "data/speech/t00001-0.flac").write_bytes(b"not a sound")
     done = run(tmp_path, "mix", workers)
     assert done.returncode == 1

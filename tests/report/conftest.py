@@ -18,7 +18,7 @@ from cares.records.bank import Take
 from cares.records.dialogue import Attempt, Dialogue
 from cares.records.item import Item, Reference
 from cares.records.scene import REACTIONS, Scene
-from cares.records.timeline import MixedScene, PlacedEvent, PlacedGap, PlacedWord, Timeline
+from cares.records.timeline import MixedScene, PlacedEvent, PlacedGap, PlacedWord, Rules, Timeline
 
 DATA = Path(__file__).parents[1] / "data"
 WORD, PAUSE, GAP = 13_230, 2_205, 30_870
@@ -109,6 +109,7 @@ def place(scene: Scene, dialogue: Dialogue, topic: str | None = None) -> tuple[M
                         peak_limited=False,
                         take_faded=False,
                         scene_extended=False,
+                        drawn_level_cdb=-2_000,
                     )
                 )
                 end = at + SAMPLE_RATE + 4_410
@@ -159,6 +160,18 @@ def place(scene: Scene, dialogue: Dialogue, topic: str | None = None) -> tuple[M
         words=mixed.words,
         events=mixed.events,
         gaps=tuple(gaps),
+        rules=Rules(
+            placement="matched",
+            decoys_wanted=0,
+            decoys=0,
+            duck_labels="behavioral",
+            voice_cdb=-2_000,
+            ambience_drawn_cdb=-3_200,
+            ambience_lowered_cdb=0,
+            margin_cdb=600,
+            master_cdb=-2_300,
+            true_peak_cdb=-100,
+        ),
     )
     return mixed, timeline
 

@@ -77,7 +77,7 @@ def test_scores_say_whether_chance_is_within() -> None:
 
 def test_a_corpus_names_what_gives_it_away() -> None:
     row = corpus_row("paper", RESULT)
-    assert row.given_away == ("length of the gap",)
+    assert row.given_away == ("length of the gap that was placed",)
     assert "timeline.placement=paper" in row.made and "8 scenes" in row.made
     assert len(row.panels) == 1
 
@@ -101,4 +101,4 @@ def test_page_draws_tables_and_corpora(build: Any, sounds: dict[str, str], place
     assert shapes.bars == 12 and len(shapes.labels) == 2
     assert all("Medians: pivot" in label for label in shapes.labels)
     assert "a&lt;b" in page and "a<b" not in page
-    assert "length of the gap, s" in page
+    assert "length of the gap that was placed, s" in page

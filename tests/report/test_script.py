@@ -87,14 +87,19 @@ def test_an_accepted_scene_that_is_not_mixed_is_shown_with_the_reason(build: Any
 def test_a_refused_scene_says_why_and_shows_its_last_attempts(build: Any) -> None:
     path = build.root / "data/dialogues/attempts.jsonl"
     last = read_records(Attempt, path)[-1]
-    turns = [{"who": "B, is sure", "says": "Yes\x1b[2J.", "remark": "A dog."}, {"who": "A", "says": "No."}]
-    texts = ["old", "not json", "", json.dumps(turns)]
+    skeleton = {
+        "1 Rita, is sure": "Yes\x1b[2J.",
+        "1 a dog barks": "A dog.",
+        "1 goes on about it": "So, the rent.",
+        "2 Carl, asks back": "No.",
+    }
+    texts = ["old", "not json", "", json.dumps(skeleton)]
     write_records(path, [last.model_copy(update={"attempt": n, "text": text}) for n, text in enumerate(texts)])
     text = show_scene("t00003-0", build.root)
     assert "t00003-0 (train)  refused: none of 4 attempts was accepted" in text
     assert "reasons: names_the_sound 4" in text
     assert "wave 4, candidate 1" in text and "names_the_sound: turn 3: dog" in text
-    assert "    B: Yes\N{REPLACEMENT CHARACTER}[2J. A dog.\n    A: No." in text
+    assert "    A: Yes\N{REPLACEMENT CHARACTER}[2J. A dog. So, the rent.\n    B: No." in text
     assert "not json" in text and "(no text)" in text and "old" not in text, "the last three"
 
 
@@ -113,8 +118,19 @@ def test_a_scene_without_attempts_is_not_called_refused(build: Any) -> None:
         ("", None),
         ("A: x [SOUND 0] y\nB: z", [("A", "", "x [SOUND 0] y"), ("B", "", "z")]),
         ("A: x\nand so on", None),
-        ('{"turns":[{"speaker":"A","text":"x"}]}', [("A", "", "x")]),
-        ('[{"who":"B, jokes","says":" x ","parts":["y",{"z":"z"}],"n":1}]', [("B", "jokes", "x y z")]),
+        ("{}", None),
+        ('{"turns":[{"speaker":"A","text":"x"}]}', None),
+        ('{"1 Rita, asks": "x", "2 Carl, answers": 3}', None),
+        ('{"1 Rita, asks": "x", "note": "y"}', None),
+        (
+            '{"1 Rita, asks, or jokes": " x ", "2 Carl, sighs": "y", "2 a dog barks": "z", "2 goes on about it": "w"}',
+            [("A", "asks, or jokes", "x"), ("B", "sighs", "y z w")],
+        ),
+        (
+            '{"10 Carl, ends it": "v", "9 Rita, says a number": "w"}',
+            [("A", "says a number", "w"), ("B", "ends it", "v")],
+        ),
+        ('{"2 the dog barks": "y"}', [("B", "", "y")]),
     ],
 )
 def test_any_text_of_an_attempt_is_read_or_left_as_it_is(text: str, turns: object) -> None:

@@ -39,6 +39,7 @@ def test_the_tables_say_what_the_metrics_say(page: Path) -> None:
     assert "3 of 4 scenes have an accepted dialogue" in text
     assert "25.0 % of first attempts accepted as written 50.0 % accepted once" in text
     assert "812.3 tokens for each accepted scene" in text
+    assert "Seconds for each accepted scene are not the same twice" in text
     assert "pivot 4 75.0 % 25.0 % 0 none ambient 4 75.0 % 25.0 % 5 80.0 %" in text, "the order of the labels"
     assert "verbal_dry 4 75.0 %" in text
     assert "pivot1, ambient2 2 50.0 % 50.0 % 2.5" in text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cares.core.errors import InputError
-from cares.repro.estimate import PAGE, Inputs, Measured, load, model_hours, page, price, sound_hours, tables
+from cares.repro.estimate import PAGE, Inputs, Measured, load, measure, model_hours, page, price, sound_hours, tables
 from cares.repro.profiles import profiles
 
 ROOT = Path(__file__).parents[2]
@@ -13,6 +13,10 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_page_holds_what_its_inputs_give():
     assert page(ROOT, *load(ROOT)) == (ROOT / PAGE).read_text(encoding="utf-8"), "run `cares estimate`"
+
+
+def test_the_measured_inputs_are_those_of_the_last_run():
+    assert load(ROOT)[1] == measure(ROOT), "run `cares estimate`"
 
 
 def test_every_profile_of_models_is_estimated_and_described():

@@ -11,10 +11,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from cares.sounds.freesound.client import Freesound, Patience
+
 KEY = "s3cret-key"
 CC0 = "http://creativecommons.org/publicdomain/zero/1.0/"
 BY = "https://creativecommons.org/licenses/by/4.0/"
 BY_NC = "https://creativecommons.org/licenses/by-nc/4.0/"
+QUICK = Patience(attempts=3, first_pause_s=0.01, longest_pause_s=0.05, answer_s=5.0)
 
 
 @dataclass
@@ -22,12 +25,14 @@ class FakeFreesound:
     """Sounds by id (search answers all of them), bytes of previews, failures to come, and what was asked.
 
     failures: (status, headers) of the next answers, whatever is asked.
+    missing_previews: statuses with which previews are refused, by id.
     """
 
     url: str = ""
     sounds: dict[int, dict[str, Any]] = field(default_factory=dict)
     files: dict[int, bytes] = field(default_factory=dict)
     failures: list[tuple[int, dict[str, str]]] = field(default_factory=list)
+    missing_previews: dict[int, int] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, str], str | None]] = field(default_factory=list)
 
     def add(self, sound_id: int, data: bytes, licence: str = CC0, author: str | None = None) -> None:
@@ -54,7 +59,10 @@ class FakeFreesound:
             status, headers = self.failures.pop(0)
             return status, headers, b'{"detail": "not now"}'
         if path.startswith("/apiv2/previews/"):
-            return 200, {}, self.files[int(path.split("/")[-1].split(".")[0])]
+            number = int(path.split("/")[-1].split(".")[0])
+            if status := self.missing_previews.get(number):
+                return status, {}, b""
+            return 200, {}, self.files[number]
         if key != f"Token {KEY}":
             return 401, {}, json.dumps({"detail": f"Invalid token: {key}"}).encode()
         if path == "/apiv2/search/":
@@ -98,3 +106,8 @@ def serving() -> Iterator[FakeFreesound]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def connect(fake: FakeFreesound, key: str = KEY) -> Freesound:
+    """A client of the server that does not wait long."""
+    return Freesound(key, fake.url, QUICK)

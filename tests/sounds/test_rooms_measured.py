@@ -190,5 +190,58 @@ def test_a_room_has_one_split(tmp_path: Path) -> None:
         measured_rooms(tmp_path, LOCATIONS, PARAMS, 1)
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"licence": "CC-BY-4.0", "url": "https://x.org/a"},
+            r"line 3: licence: got 'CC-BY-4\.0', expected CC0-1\.0, as line 2",
+        ),
+        ({"url": "https://x.org/a"}, r"line 3: url: got 'https://x\.org/a', expected none, as line 2"),
+        ({"path": "0.wav", "role": "B"}, r"line 3: path: got '0\.wav', expected another response than that of line 2"),
+    ],
+)
+def test_a_room_has_one_licence_and_address_and_no_response_twice(
+    tmp_path: Path, fields: dict[str, str], message: str
+) -> None:
+    rows = [{"location": "office", "room": "r", "path": f"{number}.wav", **CC0} for number in range(2)]
+    for number in range(2):
+        write(tmp_path, f"{number}.wav", wav(decay(0.4, seed=number)))
+    manifest(tmp_path, [rows[0], rows[1] | fields])
+    with pytest.raises(InputError, match=message):
+        measured_rooms(tmp_path, LOCATIONS, PARAMS, 1)
+
+
+def test_one_file_may_hold_several_responses_and_serve_several_locations(tmp_path: Path) -> None:
+    rows = []
+    for room in range(3):
+        parts = np.concatenate([decay(0.4, seed=2 * room), decay(0.4, seed=2 * room + 1)])
+        write(tmp_path, f"{room}.wav", wav(parts))
+        for location in ("office", "airport"):
+            common = {"location": location, "room": f"r{room}", "path": f"{room}.wav", **CC0}
+            rows += [common | {"start_s": "0", "end_s": "1"}, common | {"start_s": "1", "end_s": "2"}]
+    manifest(tmp_path, rows)
+    found = measured_rooms(tmp_path, LOCATIONS, PARAMS, 1)
+    assert {name: len(built) for name, built in found.items()} == {"office": 3, "airport": 3}
+
+
+def test_rooms_come_with_their_attribution(tmp_path: Path) -> None:
+    by = {"licence": "CC-BY-4.0", "author": "Bé, C.", "url": "https://example.org/r"}
+    rows = []
+    for room in range(3):
+        for part, edits in enumerate(("denoised", "cut; denoised")):
+            write(tmp_path, f"{room}{part}.wav", wav(decay(0.4, seed=2 * room + part)))
+            row = {"location": "office", "room": f"r{room}", "path": f"{room}{part}.wav", "edits": edits}
+            rows.append(row | by)
+    manifest(tmp_path, rows)
+    write_rooms(measured_rooms(tmp_path, LOCATIONS, PARAMS, 1)["office"], tmp_path / "out")
+    lines = (tmp_path / "out/ATTRIBUTION.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "room_id,source,licence,author,url,edits"
+    assert lines[1:] == [
+        f'office-{split},measured,CC-BY-4.0,"Bé, C.",https://example.org/r,denoised; cut'
+        for split in ("test", "train", "validation")
+    ]
+
+
 def test_too_few_rooms_are_none(tmp_path: Path) -> None:
     assert rooms(tmp_path, [wav(decay(0.4, seed=number)) for number in range(2)]) == []

@@ -1,15 +1,14 @@
-"""Freesound: search, pins, fetching and its failures, against a server on loopback that speaks the same API."""
+"""Freesound: pins and fetching them, against a server on loopback that speaks the same API."""
 
 from __future__ import annotations
 
 import runpy
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
-from freesound_server import BY, BY_NC, KEY, FakeFreesound, serving
+from freesound_server import BY, BY_NC, KEY, QUICK, FakeFreesound, connect
 from typer.testing import CliRunner
 
 from cares.catalog.load import load_catalog
@@ -19,17 +18,15 @@ from cares.core.record import read_records
 from cares.core.store import ItemStore
 from cares.records.bank import Take
 from cares.sounds.freesound import client
-from cares.sounds.freesound.client import Freesound, FreesoundError, Patience
+from cares.sounds.freesound.client import Freesound, FreesoundError
 from cares.sounds.freesound.pin import pin_takes
 from cares.sounds.freesound.pins import Pin, read_pins, write_pins
 from cares.sounds.freesound.source import fetch_pins, open_pins, pin_key
-from cares.sounds.freesound.terms import FILE, condition, load_terms, query, rule
 from cares.sounds.source import Kind
 from recordings import ring, wav
 
 REPO = Path(__file__).resolve().parents[2]
 CATALOG = load_catalog()
-QUICK = Patience(attempts=3, first_pause_s=0.01, longest_pause_s=0.05, answer_s=5.0)
 WANTED: dict[Kind, int] = {"event": 3, "ambience": 3}
 PARAMS = """\
 seed: 3
@@ -38,12 +35,6 @@ sounds:
   takes: {train: 1, validation: 1, test: 1}
   ambience_takes: {train: 1, validation: 1, test: 1}
 """
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeFreesound]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -58,10 +49,6 @@ def _own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def bark(hz: float, seconds: float = 0.9) -> bytes:
     return wav(ring(hz, seconds), container="OGG", subtype="VORBIS")
-
-
-def connect(fake: FakeFreesound, key: str = KEY) -> Freesound:
-    return Freesound(key, fake.url, QUICK)
 
 
 def pins_of(fake: FakeFreesound, path: Path, names: tuple[str, ...] = ("dog_bark",)) -> list[Pin]:
@@ -94,21 +81,41 @@ def test_what_is_found_is_checked_and_pinned(fake: FakeFreesound, tmp_path: Path
     assert said == [f"dog_bark: 3 pinned, 3 of 3; not {reasons}"]
 
 
+def test_a_preview_that_cannot_be_had_is_passed_over(
+    fake: FakeFreesound, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_LARGEST_BYTES", 200_000)
+    for number in range(1, 8):
+        fake.add(number, bark(300 + 10 * number))
+    fake.missing_previews[1] = 404
+    fake.missing_previews[2] = 403
+    fake.files[3] = bytes(200_001)
+    fake.sounds[4]["previews"] = {}
+    said: list[str] = []
+    for _ in range(2):
+        with connect(fake) as service:
+            pin_takes([("event", "dog_bark")], {"event": 3}, tmp_path / "pins.jsonl", CATALOG, service, said.append)
+        assert [pin.id for pin in read_pins(tmp_path / "pins.jsonl", CATALOG)] == [5, 6, 7]
+    reasons = "1 no longer there, 1 refused with status 403, 1 too large, 1 without address of a preview"
+    assert said == [f"dog_bark: 3 pinned, 3 of 3; not {reasons}"]
+
+
+def test_a_key_that_is_refused_and_a_service_that_stays_away_end_the_search(
+    fake: FakeFreesound, tmp_path: Path
+) -> None:
+    fake.add(1, bark(300))
+    for status, message in ((401, "is not accepted"), (503, r"3 attempts")):
+        fake.missing_previews[1] = status
+        with pytest.raises(FreesoundError, match=message):
+            pins_of(fake, tmp_path / "pins.jsonl")
+
+
 def test_the_search_asks_for_free_licences_and_the_right_length(fake: FakeFreesound, tmp_path: Path) -> None:
     pins_of(fake, tmp_path / "pins.jsonl")
     (search,) = fake.searches()
     assert search["query"].startswith("dog bark -")
     assert search["filter"] == 'license:("Creative Commons 0" OR "Attribution") duration:[0.25 TO 5]'
     assert "previews" in search["fields"]
-
-
-def test_all_pages_are_read_once(fake: FakeFreesound, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_PAGE", 2)
-    for number in range(1, 6):
-        fake.add(number, b"")
-    with connect(fake) as service:
-        assert [sound["id"] for sound in service.search("x", "y")] == [1, 2, 3, 4, 5]
-    assert [search["page"] for search in fake.searches()] == ["1", "2", "3"]
 
 
 def test_pins_stay_and_a_second_run_adds_what_is_missing(fake: FakeFreesound, tmp_path: Path) -> None:
@@ -171,43 +178,6 @@ def test_a_changed_file_and_a_changed_licence_are_errors(fake: FakeFreesound, tm
     assert store.get(pin_key(pins[0])) is None
 
 
-@pytest.mark.parametrize("failure", [(429, {"Retry-After": "0"}), (503, {}), (500, {}), (408, {})])
-def test_failures_that_pass_are_waited_for(fake: FakeFreesound, failure: tuple[int, dict[str, str]]) -> None:
-    fake.add(1, b"")
-    fake.failures = [failure] * 2
-    with connect(fake) as service:
-        assert service.sound(1)["id"] == 1
-    assert len(fake.asked) == 3
-
-
-def test_retry_after_is_kept_to(fake: FakeFreesound, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake.add(1, b"")
-    fake.failures = [(429, {"Retry-After": "7"}), (429, {"Retry-After": "700"})]
-    pauses: list[float] = []
-    monkeypatch.setattr("tenacity.nap.time.sleep", pauses.append)
-    with Freesound(KEY, fake.url, Patience(attempts=4, first_pause_s=1, longest_pause_s=60)) as service:
-        service.sound(1)
-    assert pauses == [7.0, 60.0]
-
-
-def test_failures_that_stay_end_with_a_message(fake: FakeFreesound) -> None:
-    fake.failures = [(503, {})] * 9
-    with connect(fake) as service, pytest.raises(FreesoundError, match=r"status 503 \(3 attempts\).*run again later"):
-        service.sound(1)
-    assert len(fake.asked) == 3
-    gone = Freesound(KEY, "http://127.0.0.1:9/apiv2/", QUICK)
-    with gone, pytest.raises(FreesoundError, match=r"127\.0\.0\.1:9.*\(3 attempts\)"):
-        gone.sound(1)
-
-
-@pytest.mark.parametrize("status", [400, 403, 302])
-def test_a_refusal_is_not_repeated(fake: FakeFreesound, status: int) -> None:
-    fake.failures = [(status, {"Location": "http://127.0.0.1:9/"})]
-    with connect(fake) as service, pytest.raises(FreesoundError, match=rf"status {status}"):
-        service.sound(1)
-    assert len(fake.asked) == 1
-
-
 def test_the_key_goes_to_the_api_alone_and_is_never_told(fake: FakeFreesound, tmp_path: Path) -> None:
     path = tmp_path / "pins.jsonl"
     pins = three(fake, path)
@@ -221,35 +191,6 @@ def test_the_key_goes_to_the_api_alone_and_is_never_told(fake: FakeFreesound, tm
     assert "another-key" not in str(caught.value)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert not any(KEY.encode() in file.read_bytes() for file in files)
-
-
-@pytest.mark.parametrize("key", ["", "  ", "with\nline", "schlüssel"])
-def test_without_a_usable_key_there_is_no_connection(fake: FakeFreesound, key: str) -> None:
-    with pytest.raises(InputError, match=r"CARES_FREESOUND_KEY: got '\(no usable key\)'"):
-        Freesound(key, fake.url)
-
-
-@pytest.mark.parametrize("url", ["ftp://x/", "freesound.org", "http://user:pass@x/"])
-def test_a_wrong_address_is_named_without_what_is_secret(url: str) -> None:
-    with pytest.raises(InputError, match="CARES_FREESOUND_URL") as caught:
-        Freesound(KEY, url)
-    assert "pass" not in str(caught.value)
-
-
-@pytest.mark.parametrize("address", ["file:///etc/passwd", None, "", "ftp://x/1.ogg"])
-def test_a_preview_is_fetched_from_the_web_alone(fake: FakeFreesound, address: str | None) -> None:
-    with connect(fake) as service, pytest.raises(FreesoundError, match="no address of preview-hq-ogg"):
-        service.preview({"id": 1, "previews": {"preview-hq-ogg": address}})
-
-
-def test_an_answer_that_is_no_json_is_an_error(fake: FakeFreesound, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fake, "answer", lambda *_: (200, {}, b"<html>"))
-    with connect(fake) as service:
-        with pytest.raises(FreesoundError, match="no JSON object"):
-            service.sound(1)
-        monkeypatch.setattr(fake, "answer", lambda *_: (200, {}, b"{}"))
-        with pytest.raises(FreesoundError, match="without results"):
-            next(service.search("x", "y"))
 
 
 GOOD = {
@@ -284,38 +225,6 @@ def test_a_pin_occurs_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"line 2: id: got 1, expected another sound than line 1 has"):
         read_pins(tmp_path / "pins.jsonl", CATALOG)
     assert read_pins(tmp_path / "none.jsonl", CATALOG) == []
-
-
-def test_every_sound_and_ambience_has_terms() -> None:
-    terms = load_terms(CATALOG)
-    asked: dict[str, str] = {}
-    for name in CATALOG.sounds:
-        words = query("event", name, CATALOG, terms)
-        assert words[0] != "-" and len(words.split(" -")[0].split()) <= 4
-        plain = words.split(" -")[0]
-        assert plain not in asked, f"{name} and {asked[plain]} would find the same"
-        asked[plain] = name
-    for name in CATALOG.locations:
-        assert "-music" in query("ambience", name, CATALOG, terms)
-        assert condition("ambience", name, CATALOG).endswith("duration:[5 TO 600]")
-    assert rule("passport being stamped") == "passport stamped"
-    assert rule("bell over a door") == "bell door"
-    assert "-ambience" not in query("ambience", "beach", CATALOG, terms)
-
-
-def test_wrong_terms_are_named(tmp_path: Path) -> None:
-    text = FILE.read_text(encoding="utf-8")
-    for old, new, field in (
-        ("  dog_bark:", "  dog:", "sounds.dog"),
-        ("  beach:", "  seaside:", "ambiences.seaside"),
-        ("{query: dog bark}", "{query: Dog AND bark}", "sounds.dog_bark.query"),
-        ("{query: dog bark}", "{terms: dog bark}", "sounds.dog_bark.terms"),
-    ):
-        file = tmp_path / "terms.yaml"
-        file.write_text(text.replace(old, new, 1), encoding="utf-8")
-        with pytest.raises(InputError) as caught:
-            load_terms(CATALOG, file)
-        assert caught.value.field == field
 
 
 def test_the_command_pins_and_the_stage_builds_from_pins(

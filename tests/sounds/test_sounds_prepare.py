@@ -112,6 +112,37 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
 }  # fmt: skip
 
 
+CONTAINERS = {
+    "WAV": "PCM_16", "WAVEX": "PCM_24", "RF64": "PCM_16", "W64": "PCM_16", "AIFF": "PCM_16", "AU": "PCM_16",
+    "CAF": "PCM_16",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.999])
+def test_a_file_whose_end_is_missing_is_refused(container: str, share: float) -> None:
+    data = wav(ring(500), subtype=CONTAINERS[container], container=container)
+    assert len(prepare(data, WHOLE, trim=False)[0]) == len(ring(500))
+    with pytest.raises(UnusableError) as caught:
+        prepare(data[: round(share * len(data))], WHOLE, trim=False)
+    assert str(caught.value.faults[0]).startswith("unreadable (")
+    assert "bytes of samples" in caught.value.faults[0].measured
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_any_part_of_a_file_ends_in_a_reason(container: str) -> None:
+    data = wav(ring(500), subtype=CONTAINERS[container], container=container)
+    for length in range(1, 200):
+        with pytest.raises(UnusableError):
+            prepare(data[:length], WHOLE, trim=False)
+
+
+def test_an_open_size_of_an_au_stream_is_read() -> None:
+    data = wav(ring(500), container="AU")
+    signal, _ = prepare(data[:8] + b"\xff" * 4 + data[12:], WHOLE, trim=False)
+    assert len(signal) == len(ring(500))
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_damaged_recording_is_refused_with_its_reason(name: str) -> None:
     make, reason = BROKEN[name]

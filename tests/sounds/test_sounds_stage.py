@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import runpy
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from cares.core import atomic
 from cares.core.canonical import read_json
 from cares.sounds.procedural import recipes
 from cares.sounds.procedural.recipes import RecipeBook, load_recipes
@@ -69,6 +74,28 @@ def test_a_wrong_parameter_ends_with_its_name_and_leaves_the_old_bank(repository
     (repository / "params.yaml").write_text(PARAMS.replace("train: 1", "train: 0", 1), encoding="utf-8")
     assert str(run()).startswith("error: params.yaml: sounds.takes.train: got 0")
     assert (repository / "data/sounds/bank.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("written", [0, 3])
+def test_a_disk_without_room_leaves_the_old_bank_and_names_the_file(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    run_well()
+    files = {path: path.read_bytes() for path in (repository / "data/sounds").rglob("*") if path.is_file()}
+    make, made = tempfile.mkstemp, [0]
+
+    def full(*args: object, **options: object) -> object:
+        if str(options["prefix"]).endswith(".flac."):
+            made[0] += 1
+            if made[0] > written:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{options['dir']}/{options['prefix']}")
+        return make(*args, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(atomic.tempfile, "mkstemp", full)
+    expected = "amb-car-00" if written == 0 else "mouse_click-00"
+    assert re.match(rf"error: .*{expected}\.flac.*: No space left on device", str(run()))
+    assert {path: path.read_bytes() for path in (repository / "data/sounds").rglob("*") if path.is_file()} == files
+    assert not list((repository / "data").glob(".sounds*"))
 
 
 def test_no_params_file_is_an_error(repository: Path) -> None:

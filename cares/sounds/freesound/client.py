@@ -45,6 +45,14 @@ class FreesoundError(CaresError):
     """The service stayed away, refused a request, or answered something else than its documentation says."""
 
 
+class UnavailableError(FreesoundError):
+    """The service works, and this one thing cannot be had of it; `reason` says in a few words why."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class _PassingError(Exception):
     """A failure that may pass; `pause_s` is what the service asked for."""
 
@@ -115,16 +123,17 @@ class Freesound:
         return self._json(f"sounds/{sound_id}/", {"fields": FIELDS})
 
     def preview(self, sound: Mapping[str, Any]) -> bytes:
-        """The bytes of a sound's preview."""
+        """The bytes of a sound's preview; UnavailableError when it has none, or none that is taken."""
         previews = sound.get("previews")
         address = previews.get(PREVIEW) if isinstance(previews, dict) else None
         parts = urlsplit(address) if isinstance(address, str) else None
         # an answer must not lead from https to http
         if parts is None or parts.scheme not in ("https", self._scheme) or not parts.hostname:
-            raise FreesoundError(f"sound {sound.get('id')}: no address of {PREVIEW}, but {address!r}")
+            message = f"sound {sound.get('id')}: no address of {PREVIEW}, but {address!r}"
+            raise UnavailableError(message, "without address of a preview")
         content = self._send(str(address), {}, {}).content
         if len(content) > _LARGEST_BYTES:
-            raise FreesoundError(f"{address}: {len(content)} bytes, more than {_LARGEST_BYTES}")
+            raise UnavailableError(f"{address}: {len(content)} bytes, more than {_LARGEST_BYTES}", "too large")
         return content
 
     def _json(self, path: str, given: dict[str, Any]) -> Mapping[str, Any]:
@@ -161,9 +170,10 @@ class Freesound:
         if status == 401:
             raise FreesoundError(f"{address}: the key in {KEY} is not accepted")
         if status == 404:
-            raise FreesoundError(f"{address}: no longer there")
+            raise UnavailableError(f"{address}: no longer there", "no longer there")
         if status != 200:
-            raise FreesoundError(f"{address}: status {status}: {self._hidden(response.text[:200])}")
+            message = f"{address}: status {status}: {self._hidden(response.text[:200])}"
+            raise UnavailableError(message, f"refused with status {status}")
         return response
 
     def _hidden(self, text: str) -> str:

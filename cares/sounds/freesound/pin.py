@@ -11,7 +11,7 @@ from typing import Any
 from cares.catalog.catalog import Catalog
 from cares.core.store import ItemStore
 from cares.sounds.bank import AMBIENCE_S
-from cares.sounds.freesound.client import PREVIEW, Freesound
+from cares.sounds.freesound.client import PREVIEW, Freesound, UnavailableError
 from cares.sounds.freesound.pins import Pin, read_pins, write_pins
 from cares.sounds.freesound.source import FAMILY, pin_key
 from cares.sounds.freesound.terms import condition, load_terms, query
@@ -36,16 +36,19 @@ def pin_takes(
 
     Pins that are there stay. Of one author a subject gets one recording only, so that splits share neither a recording
     nor a day's session. What is looked at is kept in the item store; the file is written after every subject, so that
-    a run that ends early goes on where it was.
+    a run that ends early goes on where it was. A preview that cannot be had is a reason to pass its sound over.
 
     Args:
         subjects: sounds, and locations whose ambience is meant.
         wanted: recordings of a subject of each kind.
         path: the file of pins.
         say: told in one line what became of each subject.
+
+    Raises:
+        FreesoundError: the key is not accepted, the search is refused, or the service stays away.
     """
     terms, store = load_terms(catalog), ItemStore(FAMILY)
-    pins, before = read_pins(path, catalog), 0
+    pins = read_pins(path, catalog)
     before = len(pins)
     for kind, name in subjects:
         have = [pin for pin in pins if (pin.kind, pin.name) == (kind, name)]
@@ -94,7 +97,10 @@ def _look_at(
         return "pinned already"
     if any((pin.kind, pin.name, pin.author) == (kind, name, author) for pin in pins):
         return "of the same author"
-    content = service.preview(sound)
+    try:
+        content = service.preview(sound)
+    except UnavailableError as error:
+        return error.reason
     digest = sha256(content).hexdigest()
     if any(pin.sha256 == digest for pin in pins):
         return "pinned already"
