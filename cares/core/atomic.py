@@ -26,6 +26,10 @@ def write_bytes(path: Path, data: bytes) -> None:
             os.fsync(stream.fileno())
         part.chmod(0o666 & ~_umask())
         part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        # a write that finds the disk full does not say of which file
+        raise OSError(error.errno, error.strerror, str(path)) from error
     except BaseException:
         part.unlink(missing_ok=True)
         raise

@@ -1,5 +1,6 @@
 """Files and folders that appear whole or not at all."""
 
+import errno
 import os
 import stat
 
@@ -44,3 +45,18 @@ def test_what_a_killed_run_left_is_cleared(tmp_path):
     with replace_folder(tmp_path / "out"):
         pass
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_full_disk_is_told_with_the_file_and_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "metrics.json"
+    write_bytes(path, b"old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: .*metrics\.json") as caught:
+        write_bytes(path, b"new")
+    assert caught.value.errno == errno.ENOSPC
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["metrics.json"]
