@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ from cares.core.errors import CaresError, InputError
 from cares.core.record import write_records
 from cares.llm import waves as llm_waves
 from cares.llm.params import LlmParams
+from cares.llm.probe import ANSWERED, ANSWERS, GREETS
+from cares.llm.probe import REQUEST as PROBE
 from cares.llm.types import ChatAnswer, ChatRequest, LlmError, failed
 from cares.records.answer import Answer
 from cares.records.item import Item
@@ -48,6 +51,7 @@ MakeItems = Callable[..., list[Item]]
 class Echo:
     """Answers each question with the letter B; requests holding `bad` fail alone."""
 
+    name = "echo"
     promised = True
 
     def __init__(self, bad: str = "\0", fail_at_wave: int | None = None) -> None:
@@ -55,6 +59,9 @@ class Echo:
         self._bad, self._fail_at_wave = bad, fail_at_wave
 
     def complete(self, wave: Sequence[ChatRequest]) -> list[ChatAnswer]:
+        if list(wave) == [PROBE]:
+            greeting = json.dumps({GREETS: "Good morning, neighbour.", ANSWERED: ANSWERS[0]})
+            return [ChatAnswer(text=greeting, finish_reason="stop", prompt_tokens=8, completion_tokens=8)]
         if self._fail_at_wave == len(self.asked):
             raise LlmError("the engine stopped")
         self.asked.append(list(wave))
