@@ -1,20 +1,20 @@
 """How a text is spoken: numbers, times, money and abbreviations as words, one tuple of words for each written word.
 
 The engines, the aligner and the word error rate all see this form, so a numeral that an engine swallows is heard as a
-missing word. Numbers are spelt by the library inflect; the forms around them follow American use.
+missing word. Numbers are spelt by the library inflect; the forms around them follow American use. Why no larger
+normaliser is used: docs/speech.md.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
-from functools import cache
 from itertools import pairwise
-
-import inflect
+from typing import NamedTuple
 
 from cares.core.errors import CaresError
+from cares.speech import wordforms as forms
+from cares.speech.numerals import NUMBER, as_date, cardinal, day, name_number, number_words, one_by_one, ordinal, unit
 
 
 class UnspeakableError(CaresError):
@@ -23,56 +23,70 @@ class UnspeakableError(CaresError):
 
 _PLAIN = str.maketrans(
     {
-        "\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u00ab": '"', "\u00bb": '"',
-        "\u2026": "...", "\u2014": " - ", "\u2013": "-", "\u2011": "-", "\u00ad": "", "\u200b": "",
+        "\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2032": "'", "\u201c": '"', "\u201d": '"', "\u2033": '"',
+        "\u00ab": '"', "\u00bb": '"', "\u2026": "...", "\u2014": " - ", "\u2013": "-", "\u2011": "-", "\u2212": "-",
+        "\u00ad": "", "\u200b": "", "\u00a0": " ",
     }
 )  # fmt: skip
-_SILENT = '"()[]{}<>*_~^|\\`'
+_SILENT = '"()[]{}<>*_^|\\`'
 _STOPS = ".,;:!?"
-_ABBREVIATIONS = {
-    "dr.": "Doctor", "mr.": "Mister", "mrs.": "Missis", "ms.": "Miz", "prof.": "Professor", "jr.": "Junior",
-    "sr.": "Senior", "vs.": "versus", "vs": "versus", "etc.": "et cetera", "approx.": "approximately",
-    "dept.": "department",
-    "ave.": "Avenue", "rd.": "Road", "blvd.": "Boulevard", "mt.": "Mount", "e.g.": "for example", "i.e.": "that is",
-    "a.m.": "A M", "p.m.": "P M", "and/or": "and or",
-    "w/": "with", "w/o": "without", "&": "and", "+": "plus", "=": "equals",
-    "@": "at", "%": "percent", "/": "or", "#": "number", "\u00b0": "degrees",
-}  # fmt: skip
-_UNITS = {
-    "km": "kilometers", "m": "meters", "cm": "centimeters", "mm": "millimeters", "kg": "kilograms", "g": "grams",
-    "lb": "pounds", "lbs": "pounds", "oz": "ounces", "ft": "feet", "in": "inches", "mi": "miles",
-    "mph": "miles per hour",
-    "km/h": "kilometers per hour", "min": "minutes", "hr": "hours", "hrs": "hours", "h": "hours", "sec": "seconds",
-    "s": "seconds", "am": "A M", "pm": "P M", "a.m.": "A M", "p.m.": "P M", "gb": "gigabytes", "mb": "megabytes",
-    "k": "thousand", "%": "percent", "\u00b0": "degrees", "\u00b0c": "degrees Celsius", "\u00b0f": "degrees Fahrenheit",
-}  # fmt: skip
-_MONEY = {"$": ("dollar", "dollars"), "\u00a3": ("pound", "pounds"), "\u20ac": ("euro", "euros")}
-_SCALES = ("hundred", "thousand", "million", "billion", "trillion")
-_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_OTHER_SIGNS = "\u00b0\u00a3\u20ac\u00a5\u00a2\u00b1\u00d7\u00f7\u00bd\u00bc\u00be"
+_FRACTIONS = (("\u00bd", "1/2"), ("\u00bc", "1/4"), ("\u00be", "3/4"))
+    "I",
+    "YOU",
+    "IT",
+    "THE",
+    "A",
+    "TO",
+    "IS",
+    "NO",
+    "NOT",
+    "ME",
+    "MY",
+    "THAT",
+    "WE",
+    "THIS",
+    "HE",
+    "SHE",
+    "ON",
+    "IN",
+}
+_SYMBOLS = re.compile(r"[&+=@%/#\u00b0\u00b1\u00d7\u00f7\u00a2]")
+
+
+class _Place(NamedTuple):
+    """A word without the stops behind it, between its neighbours as written ("" at the ends)."""
+
+    before: str
+    core: str
+    after: str
+    following: str
 
 
 def spoken_words(text: str) -> tuple[tuple[str, ...], ...]:
     """For each whitespace-separated word of `text` the words that are said, with their punctuation.
 
-    A written word without a sound of its own (a dash, a closing quote) gives an empty tuple.
+    A written word without a sound of its own (a dash, a closing quote) gives an empty tuple. A text wholly in capitals
+    is shouted, not a row of acronyms.
 
     Raises:
         UnspeakableError: a letter of another script, an emoji or another sign that has no English name here.
     """
-    written = text.split()
+    written = [_plain(word) for word in (_unshouted(text)).split()]
     said: list[list[str]] = []
     currency = ""
-    for word, following in pairwise([*written, ""]):
-        core, after = _split(_plain(word), following)
+    for number, (word, following) in enumerate(pairwise([*written, ""])):
+        place = _place(written[number - 1] if number else "", word, following)
         ending, currency = currency, ""
-        if core[:1] in _MONEY and following.strip(_STOPS).lower() in _SCALES:
-            core, currency = core[1:], _MONEY[core[0]][1]
-        words = f"{_expand(core, following)} {ending}".split() if core else []
+        if place.core[:1] in forms.MONEY and following.strip(_STOPS).lower() in forms.SCALES:
+            currency = forms.MONEY[place.core[0]][1]
+            place = place._replace(core=place.core[1:])
+        words = f"{_expand(place)} {ending}".split() if place.core else []
         spoken_before = next((earlier for earlier in reversed(said) if earlier), None)
         if words:
-            words[-1] += after
-        elif after and spoken_before and spoken_before[-1][-1] not in _STOPS:
-            spoken_before[-1] += after
+            words[-1] += place.after
+        elif place.after and spoken_before and spoken_before[-1][-1] not in _STOPS:
+            spoken_before[-1] += place.after
         said.append(words)
     return tuple(tuple(words) for words in said)
 
@@ -87,149 +101,183 @@ def has_words(text: str) -> bool:
     return any(character.isalnum() for character in spoken_text(text))
 
 
+def _unshouted(text: str) -> str:
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text)
+    if len(words) < 3 or not all(word.isupper() for word in words) or forms.COMMON.isdisjoint(words):
+        return text
+    return re.sub(r"[^\W\d_]+", lambda word: word[0] if word[0] == "I" else word[0].lower(), text)
+
+
 def _plain(word: str) -> str:
     plain = unicodedata.normalize("NFC", word).translate(_PLAIN)
     for character in plain:
         if character in _SILENT or character.isascii():
             continue
-        if character in "\u00b0\u00a3\u20ac\u00bd\u00bc\u00be" or _is_latin(character):
+        if character in _OTHER_SIGNS or _is_latin(character):
             continue
         name = unicodedata.name(character, "no name")
         raise UnspeakableError(f"{word!r} holds {character!r} (U+{ord(character):04X}, {name})")
-    return plain.translate({ord(sign): None for sign in _SILENT})
+    return re.sub(r"~(?!\d)", "", plain.translate({ord(sign): None for sign in _SILENT})).strip()
 
 
 def _is_latin(character: str) -> bool:
     return unicodedata.name(character, "").startswith("LATIN ") and character.isalpha()
 
 
-def _split(word: str, following: str) -> tuple[str, str]:
-    """(core, trailing stops); the full stop of an abbreviation belongs to the core."""
-    word = word.strip().lstrip(_STOPS + "'")
+def _place(before: str, word: str, following: str) -> _Place:
+    """The word in its place; the full stop of an abbreviation belongs to its core."""
+    word = re.sub(rf"^(?:(?!\.\d)[{re.escape(_STOPS)}'])+", "", word)
     core = word.rstrip(_STOPS + "'")
     after = word[len(core) :].replace("'", "")
-    if after[:1] == "." and _abbreviation(core + ".", following):
-        return core + ".", after[1:] if following else after
+    if after[:1] == "." and _abbreviation(_Place(before, core + ".", after[1:], following)):
+        return _Place(before, core + ".", after[1:] if following else after, following)
     if not core.strip("-"):
-        return "", after or ("," if core else "")
-    return core, after
+        return _Place(before, "", after or ("," if core else ""), following)
+    return _Place(before, core, after, following)
 
 
-def _abbreviation(word: str, following: str) -> str:
+def _abbreviation(place: _Place) -> str:
     """The words of an abbreviation, or "" when it is none in this place."""
-    if word == "St.":
-        return "Saint" if following[:1].isupper() else "Street"
-    if word.lower() == "no.":
-        return "number" if following[:1].isdigit() else ""
-    return _ABBREVIATIONS.get(word.lower(), "")
+    word, lower = place.core, place.core.lower()
+    number_follows = place.following[:1].isdigit()
+    measured = _number_before(place)
+    if word in ("St.", "St"):
+        return _saint_or_street(place)
+    if lower == "no.":
+        return "number" if number_follows else ""
+    if lower in ("a.m.", "p.m.") or (lower in ("am", "pm") and measured):
+        return forms.ABBREVIATIONS[f"{lower[0]}.m."]
+    if measured and lower.removesuffix(".") not in forms.NOT_APART and (name := unit(word.removesuffix("."), measured)):
+        return name
+    if lower.removesuffix(".") in forms.MONTH_FORMS and word[:1].isupper():
+        dated = number_follows or re.match(r"\d{1,2}(st|nd|rd|th)?,?$", place.before) is not None
+        return forms.MONTH_FORMS[lower.removesuffix(".")] if dated else ""
+    if lower in forms.WEEKDAY_FORMS and word[0].isupper():
+        sure = lower not in ("sat.", "sun.") or number_follows or place.following[:1].islower()
+        return forms.WEEKDAY_FORMS[lower] if sure else ""
+    if lower in forms.NEEDS_NUMBER and not (number_follows or lower == "ft." and place.following[:1].isupper()):
+        return ""
+    return forms.ABBREVIATIONS.get(lower, "")
 
 
-def _expand(core: str, following: str) -> str:
-    if known := _abbreviation(core, following):
+def _saint_or_street(place: _Place) -> str:
+    """ "St. John St.": a saint before a name, a street behind one."""
+    ends = bool(place.after.strip(".")) or not place.following[:1].isupper()
+    behind_a_name = place.before[:1].isupper() and place.before not in ("In", "At", "To", "From", "The", "And")
+    return "Street" if ends or (behind_a_name and place.before[-1:] not in _STOPS) else "Saint"
+
+
+def _number_before(place: _Place) -> str:
+    before = place.before.lstrip("~")
+    return before if re.fullmatch(rf"{NUMBER}|\d+:\d\d", before) else ""
+
+
+def _expand(place: _Place) -> str:
+    core = place.core
+    if core.startswith("~"):
+        return f"about {_expand(place._replace(core=core[1:]))}"
+    if core in forms.SPELT:
+        return _letters(core)
+    if known := _abbreviation(place):
         return known
-    for sign, fraction in (("\u00bd", "1/2"), ("\u00bc", "1/4"), ("\u00be", "3/4")):
+    if said := _interjection(core):
+        return said
+    if core in forms.ROMAN and (said := _roman(place)):
+        return said
+    for sign, fraction in _FRACTIONS:
         core = core.replace(sign, f"+{fraction}").removeprefix("+")
+    if match := re.fullmatch(rf"(?:(\S+)@)?((?:[\w-]+\.)+(?:{forms.DOMAINS}))(/\S*)?", core, re.IGNORECASE):
+        return _address(match)
     if not any(character.isdigit() for character in core):
-        return _symbols(core)
-    for pattern, say in _PATTERNS:
-        if match := pattern.fullmatch(core):
-            return say(match)
-    # whatever mixture is left is said piece by piece: "B12", "4A", "win10"
-    return " ".join(_piece(piece) for piece in re.findall(rf"{_NUMBER}|[^\W\d_]+|[&+%@=#]", core))
+        return _symbols(place)
+    return _number_in_place(place._replace(core=core)) or number_words(core) or _mixture(place._replace(core=core))
 
 
-def _symbols(core: str) -> str:
-    spaced = re.sub(r"[&+=@%/#]", lambda sign: f" {_ABBREVIATIONS[sign[0]]} ", core)
+def _interjection(core: str) -> str:
+    """Sounds of few letters, however long they are drawn: "Hmmm", "shhh"."""
+    shortest = re.sub(r"(.)\1+", r"\1", core.lower())
+    for form in (core.lower(), shortest):
+        if said := forms.INTERJECTIONS.get(form):
+            return said.capitalize() if core[0].isupper() else said
+    return ""
+
+
+def _roman(place: _Place) -> str:
+    """ "World War II" is "two", "Henry VIII" "the eighth"; elsewhere the letters stay."""
+    before = place.before.lower()
+    value = str(forms.ROMAN[place.core])
+    if before in forms.ROMAN_COUNTED:
+        return cardinal(value)
+    return f"the {ordinal(value)}" if before in forms.RULERS else ""
+
+
+def _address(match: re.Match[str]) -> str:
+    name, domain, path = match.groups()
+    host = domain.replace("www.", "W W W.").replace(".", " dot ")
+    parts = [f"{name.replace('.', ' dot ')} at"] if name else []
+    parts += [host, *(f"slash {part}" for part in (path or "").split("/") if part)]
+    return " ".join(re.sub(r"\d+", lambda digits: f" {cardinal(digits[0])} ", part) for part in parts)
+
+
+def _symbols(place: _Place) -> str:
+    core = place.core
+    if re.fullmatch(r"[A-Z]{1,3}&[A-Z]{1,3}", core):
+        return " and ".join(_letters(part) for part in core.split("&"))
+    if re.fullmatch(r"[A-F]-", core):
+        return f"{core[0]} minus"
+    if core.lower() == "x" and _number_before(place) and place.following[:1].isdigit():
+        return "by"
+    if core.startswith("#"):
+        return f"hashtag {core[1:]}" if len(core) > 1 else "number"
+    if core.count("/") == 1 and core.split("/")[1].lower() in forms.PER:
+        return core.replace("/", " per ")
+    spaced = _SYMBOLS.sub(lambda sign: f" {forms.ABBREVIATIONS[sign[0]]} ", core)
     return re.sub(r"\s+-+\s+|-{2,}", ", ", spaced).strip(" -,")
 
 
-def _piece(piece: str) -> str:
-    return _cardinal(piece) if piece[0].isdigit() else _ABBREVIATIONS.get(piece, piece)
+def _letters(word: str) -> str:
+    spelt = " ".join(letter for letter in word if letter.isupper())
+    return f"{spelt}'s" if word.endswith("s") else spelt
 
 
-@cache
-def _engine() -> inflect.engine:
-    return inflect.engine()
+def _number_in_place(place: _Place) -> str:
+    """A number whose words depend on its neighbours: a day, a room, a telephone number, the rest of a fraction."""
+    core, before = place.core, place.before.rstrip(_STOPS)
+    if re.fullmatch(r"0?[1-9]|[12]\d|3[01]", core):
+        if _is_month(before):
+            return ordinal(core)
+        if _is_month(place.following.rstrip(_STOPS)) and place.following[:1].isupper():
+            return f"{'' if before.lower() == 'the' else 'the '}{ordinal(core)} of"
+    if re.fullmatch(r"\d{3,4}", core) and before.lower() in forms.NUMBERED:
+        return name_number(core)
+    if re.fullmatch(r"\d{3,4}", core) and (core in forms.DIALLED or before.lower() in forms.DIALLED):
+        return one_by_one(core)
+    if re.fullmatch(r"\d{3}-\d{4}", core) and re.fullmatch(r"\d{3}", before):
+        return ""
+    if re.fullmatch(r"\d{3}", core) and re.match(r"\d{3}-\d{4}\b", place.following):
+        return one_by_one(core)
+    if match := re.fullmatch(r"(\d{1,2})/(\d{1,2})", core):
+        if before.lower() in forms.DATE_PREPOSITIONS and as_date(*match.groups()) and core not in ("24/7", "9/11"):
+            return day(*match.groups())
+        if before.isdigit():
+            return f"and {number_words(core)}"
+    return ""
 
 
-def _cardinal(digits: str) -> str:
-    plain = digits.replace(",", "")
-    if (len(plain) > 1 and plain[0] == "0" and "." not in plain) or len(plain.split(".")[0]) > 15:
-        return _one_by_one(plain)
-    return str(_engine().number_to_words(plain, andword="", comma="")).replace("  ", " ")
+def _is_month(word: str) -> bool:
+    return word in forms.MONTHS or word[:1].isupper() and word.lower().rstrip(".") in forms.MONTH_FORMS
 
 
-def _ordinal(digits: str) -> str:
-    return str(_engine().number_to_words(str(_engine().ordinal(digits)), andword="", comma=""))
-
-
-def _one_by_one(digits: str) -> str:
-    return " ".join(str(_engine().number_to_words(digit)) for digit in digits if digit.isdigit())
-
-
-def _year(digits: str) -> str:
-    high, low = digits[:2], digits[2:]
-    if low == "00":
-        return _cardinal(digits) if high[1] == "0" else f"{_cardinal(high)} hundred"
-    if high == "20" and low[0] == "0":
-        return _cardinal(digits)
-    return f"{_cardinal(high)} {'oh ' + _cardinal(low[1]) if low[0] == '0' else _cardinal(low)}"
-
-
-def _plural(words: str) -> str:
-    return words[:-1] + "ies" if words.endswith("y") else words + ("es" if words.endswith("x") else "s")
-
-
-def _time(match: re.Match[str]) -> str:
-    hour, minute, half = match["hour"], match["minute"], (match["half"] or "").lower()
-    said = _cardinal(str(int(hour)))
-    if minute.strip("0"):
-        said += f" {'oh ' + _cardinal(minute[1]) if minute[0] == '0' else _cardinal(minute)}"
-    elif not half:
-        said += " o'clock" if 1 <= int(hour) <= 12 else " hundred"
-    return f"{said} {_UNITS[half]}" if half else said
-
-
-def _amount(match: re.Match[str]) -> str:
-    one, many = _MONEY[match["sign"]]
-    whole, _, part = match["number"].replace(",", "").partition(".")
-    if match["scale"]:
-        scale = {"k": "thousand", "m": "million", "b": "billion"}[match["scale"].lower()]
-        return f"{_cardinal(match['number'])} {scale} {many}"
-    if len(part) not in (0, 2):
-        return f"{_cardinal(match['number'])} {many}"
-    said = f"{_cardinal(whole)} {one if whole == '1' else many}"
-    return f"{said} {_cardinal(str(int(part)))}" if part.strip("0") else said
-
-
-def _fraction(match: re.Match[str]) -> str:
-    top, bottom = int(match["top"]), int(match["bottom"])
-    whole = f"{_cardinal(match['whole'])} and " if match["whole"] else ""
-    if not (1 <= top < bottom <= 16):
-        return f"{whole}{_cardinal(str(top))} {_cardinal(str(bottom))}"
-    name = {2: "half", 4: "quarter"}.get(bottom) or _ordinal(str(bottom))
-    return f"{whole}{_cardinal(str(top))} {name if top == 1 else {'half': 'halves'}.get(name, name + 's')}"
-
-
-_PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), say)
-    for pattern, say in (
-        (r"(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?P<half>[ap]m|[ap]\.m\.)?", _time),
-        (r"(?P<hour>1[0-2]|[1-9])(?P<minute>)(?P<half>[ap]m|[ap]\.m\.)", _time),
-        (rf"(?P<sign>[$\u00a3\u20ac])(?P<number>{_NUMBER})(?P<scale>[kmb])?", _amount),
-        (r"(\d+)(?:st|nd|rd|th)", lambda m: _ordinal(m[1])),
-        (r"((?:1[1-9]|20)\d\d)", lambda m: _year(m[1])),
-        (r"((?:1[1-9]|20)\d0)'?s", lambda m: _plural(_year(m[1]))),
-        (r"'?([2-9]0)'?s", lambda m: _plural(_cardinal(m[1]))),
-        (r"(\d{3})-(\d{3})-(\d{4})", lambda m: ", ".join(_one_by_one(part) for part in m.groups())),
-        (r"(\d{3})-(\d{4})", lambda m: ", ".join(_one_by_one(part) for part in m.groups())),
-        (r"(\d+)-(\d+)", lambda m: f"{_cardinal(m[1])} to {_cardinal(m[2])}"),
-        (r"(?:(?P<whole>\d+)\+)?(?P<top>\d{1,2})/(?P<bottom>\d{1,2})", _fraction),
-        (rf"#({_NUMBER})", lambda m: f"number {_cardinal(m[1])}"),
-        (rf"-({_NUMBER})", lambda m: f"minus {_cardinal(m[1])}"),
-        (rf"({_NUMBER})-([a-z]+(?:-[a-z]+)*)", lambda m: f"{_cardinal(m[1])}-{m[2]}"),
-        (rf"({_NUMBER})({'|'.join(sorted(map(re.escape, _UNITS), key=len, reverse=True))})",
-         lambda m: f"{_cardinal(m[1])} {_UNITS[m[2].lower()]}"),
-        (rf"({_NUMBER})", lambda m: _cardinal(m[1])),
-    )
-)  # fmt: skip
+def _mixture(place: _Place) -> str:
+    """Whatever is left, piece by piece: "B12", "4A", "mid-1990s", "$5/hour", "5ft/6ft"."""
+    core = place.core
+    if core.count("/") == 1:
+        left, right = core.split("/")
+        between = "per" if right.lower() in forms.PER else "or"
+        if left and right:
+            return f"{_expand(place._replace(core=left))} {between} {_expand(place._replace(core=right))}"
+    if "-" in core.strip("-"):
+        parts = [part for part in core.split("-") if part]
+        return " ".join(_expand(_Place("", part, "", "")) for part in parts)
+    pieces = re.findall(rf"{NUMBER}|[^\W\d_]+|{_SYMBOLS.pattern}", core)
+    return " ".join(cardinal(p) if p[-1].isdigit() else forms.ABBREVIATIONS.get(p, p) for p in pieces)
