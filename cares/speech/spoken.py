@@ -32,25 +32,6 @@ _SILENT = '"()[]{}<>*_^|\\`'
 _STOPS = ".,;:!?"
 _OTHER_SIGNS = "\u00b0\u00a3\u20ac\u00a5\u00a2\u00b1\u00d7\u00f7\u00bd\u00bc\u00be"
 _FRACTIONS = (("\u00bd", "1/2"), ("\u00bc", "1/4"), ("\u00be", "3/4"))
-    "I",
-    "YOU",
-    "IT",
-    "THE",
-    "A",
-    "TO",
-    "IS",
-    "NO",
-    "NOT",
-    "ME",
-    "MY",
-    "THAT",
-    "WE",
-    "THIS",
-    "HE",
-    "SHE",
-    "ON",
-    "IN",
-}
 _SYMBOLS = re.compile(r"[&+=@%/#\u00b0\u00b1\u00d7\u00f7\u00a2]")
 
 
@@ -155,7 +136,7 @@ def _abbreviation(place: _Place) -> str:
     if lower in forms.WEEKDAY_FORMS and word[0].isupper():
         sure = lower not in ("sat.", "sun.") or number_follows or place.following[:1].islower()
         return forms.WEEKDAY_FORMS[lower] if sure else ""
-    if lower in forms.NEEDS_NUMBER and not (number_follows or lower == "ft." and place.following[:1].isupper()):
+    if lower in forms.NEEDS_NUMBER and not (number_follows or (lower == "ft." and place.following[:1].isupper())):
         return ""
     return forms.ABBREVIATIONS.get(lower, "")
 
@@ -265,7 +246,7 @@ def _number_in_place(place: _Place) -> str:
 
 
 def _is_month(word: str) -> bool:
-    return word in forms.MONTHS or word[:1].isupper() and word.lower().rstrip(".") in forms.MONTH_FORMS
+    return word in forms.MONTHS or (word[:1].isupper() and word.lower().rstrip(".") in forms.MONTH_FORMS)
 
 
 def _mixture(place: _Place) -> str:
