@@ -9,6 +9,7 @@ from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
 from cares.dialogue.acceptance import accept_dialogues
+from cares.dialogue.context import check_context
 from cares.dialogue.evaluator import load_evaluator
 from cares.dialogue.free import make_writer
 from cares.dialogue.params import DialoguesParams
@@ -32,6 +33,7 @@ def main() -> None:
     scenes = read_records(Scene, Path("data/allocation/scenes.jsonl"))
     topics = read_records(Topic, Path("data/topics.jsonl"))
     writer, llm = make_writer(load_catalog(), section, params.seed, PROMPTS), params.section("llm", LlmParams)
+    check_context(scenes, writer, llm)
     with (
         closing(load_evaluator(Path("data/calibration.json"), llm, PROMPTS)) as judge,
         StoredWaves(models.writer, llm) as waves,

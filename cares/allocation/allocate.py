@@ -10,6 +10,7 @@ from typing import TypeVar
 from cares.allocation.compositions import COMPOSITIONS, cross_locations
 from cares.allocation.events import Setting, draw_registers, draw_sounds, labels_of
 from cares.allocation.layout import draw_layout, draw_order
+from cares.allocation.lengths import draw_lengths, turns_for
 from cares.allocation.params import AllocationParams
 from cares.allocation.quotas import deal, largest_remainder
 from cares.allocation.rare import rare_count
@@ -77,13 +78,16 @@ def allocate(
     genders_of = dict(zip(ids, _dealt(seed, "genders", GENDER_PAIRS, sizes), strict=True))
     sounds = draw_sounds(seed, settings, space, params.rare_share)
     registers = draw_registers(seed, settings, catalog)
+    lengths = draw_lengths(params.length, seed, by_split)
     template_of = {scene: template for template in templates for scene in template.scene_ids}
 
     scenes: dict[str, Scene] = {}
     for scene_id, setting, named, manners in zip(ids, settings, sounds, registers, strict=True):
         template, relation = template_of[scene_id], relation_of[scene_id]
         rng = KeyedRandom(seed, "layout", scene_id)
-        layout = draw_layout(rng, len(named), params.min_turns, params.max_turns)
+        length = lengths.get(scene_id)
+        turns = turns_for(scene_id, len(named), length, params, seed)
+        layout = draw_layout(rng, len(named), *turns)
         heard = draw_order(rng, list(zip(named, labels_of(setting), manners, strict=True)))
         scenes[scene_id] = Scene(
             scene_id=scene_id,
@@ -100,6 +104,7 @@ def allocate(
                 Event(sound=space.names[sound], reaction=REACTIONS[label], register=register, slot=slot)
                 for (sound, label, register), slot in zip(heard, layout.slots, strict=True)
             ),
+            length_s=length,
         )
     ordered = tuple(scenes[scene_id] for template in templates for scene_id in template.scene_ids)
     levels: dict[str, Collection[object]] = {

@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from cares.core.record import Record
+from cares.records.scene import MOST_TURNS
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -26,20 +27,47 @@ class SplitShares(Record):
         return self
 
 
+Seconds = Annotated[float, Field(ge=10, le=600)]
+
+
+class LengthParams(Record):
+    """How long the finished scenes should be, in seconds: a normal law, cut off at both ends.
+
+    `turn_s` is the range from which a scene's mean length of a turn is drawn, its gap included: the target over it is
+    the scene's number of turns, within `min_turns` and `max_turns`.
+    """
+
+    mean_s: Seconds
+    deviation_s: Annotated[float, Field(gt=0, le=120)]
+    shortest_s: Seconds
+    longest_s: Seconds
+    turn_s: tuple[Annotated[float, Field(ge=3)], Annotated[float, Field(le=20)]]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.shortest_s < self.mean_s < self.longest_s:
+            raise ValueError("shortest_s, mean_s and longest_s must rise")
+        if self.turn_s[0] > self.turn_s[1]:
+            raise ValueError("turn_s must be a lower and an upper end")
+        return self
+
+
 class AllocationParams(Record):
     """How many scenes there are and how they are laid out.
 
     `scenes` of them come `scenes_per_template` to a template (the last template may be smaller). A scene has between
     `min_turns` and `max_turns` turns, and never fewer than its events need; three events need ten turns. `rare_share`
-    is the share of scenes whose pivot is a rare sound; a third of the scenes have a pivot.
+    is the share of scenes whose pivot is a rare sound; a third of the scenes have a pivot. With `length`, a scene's
+    turns follow from how long it should be; without it their number is drawn and nothing is asked of its length.
     """
 
     scenes: Annotated[int, Field(ge=1, le=100_000)]
     scenes_per_template: Annotated[int, Field(ge=1, le=1000)]
     splits: SplitShares
-    min_turns: Annotated[int, Field(ge=6, le=13)]
-    max_turns: Annotated[int, Field(ge=10, le=13)]
+    min_turns: Annotated[int, Field(ge=6, le=MOST_TURNS)]
+    max_turns: Annotated[int, Field(ge=10, le=MOST_TURNS)]
     rare_share: Annotated[float, Field(ge=0, le=0.3)]
+    length: LengthParams | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @field_validator("max_turns")
     @classmethod

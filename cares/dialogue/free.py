@@ -12,9 +12,12 @@ from pathlib import Path
 from cares.catalog.load import Catalog
 from cares.core.errors import InputError
 from cares.core.rng import KeyedRandom, derived_seed
+from cares.dialogue.breaks import NoPlaceError, rebroken
+from cares.dialogue.budget import length_fault, words_of_scene
 from cares.dialogue.free_script import ScriptFault, read_script, runs_on
 from cares.dialogue.lint import Fault, faults
 from cares.dialogue.manners import load_manners
+from cares.dialogue.pace import load_pace
 from cares.dialogue.params import DialoguesParams
 from cares.dialogue.plan import PIVOT_TURNS
 from cares.dialogue.prompts import render
@@ -22,6 +25,8 @@ from cares.dialogue.writer import Draft, SkeletonWriter, Writer, Written, answer
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.dialogue import Turn
 from cares.records.scene import Event, Scene
+
+TOKENS_OF_A_WORD = 3  # room for twice the words that are asked for, markers and speakers
 
 
 class FreeWriter:
@@ -36,7 +41,7 @@ class FreeWriter:
 
     def __init__(self, catalog: Catalog, params: DialoguesParams, seed: int, prompts: Path) -> None:
         self._catalog, self._params, self._seed, self._prompts = catalog, params, seed, prompts
-        self._manners = load_manners()
+        self._manners, self._pace = load_manners(), load_pace()
         self._system = render(prompts / "free_system.jinja")
         self._shown = shown_lines(self._system)
 
@@ -45,6 +50,7 @@ class FreeWriter:
         key = attempt * 100 + candidate
         draw = KeyedRandom(self._seed, "free", scene.scene_id, key)
         relation = self._catalog.relations[scene.relation]
+        words = words_of_scene(scene, self._pace) if scene.length_s is not None else 0
         asked = render(
             self._prompts / "free_request.jinja",
             pair=relation.pair,
@@ -56,6 +62,7 @@ class FreeWriter:
             voices=draw.sample(self._manners.voices, 2),
             stance=draw.choice(self._manners.stances).format(a="A", b="B"),
             n_turns=scene.n_turns,
+            words=words,
             sounds=[self._told(event, scene, draw) for event in scene.events],
         )
         request = ChatRequest(
@@ -64,7 +71,7 @@ class FreeWriter:
                 ChatMessage(role="user", content=asked),
             ),
             seed=derived_seed(self._seed, "free", scene.scene_id, key),
-            max_tokens=self._params.max_tokens,
+            max_tokens=max(self._params.max_tokens, TOKENS_OF_A_WORD * words),
             temperature=self._params.temperature,
             top_p=1.0,
             min_p=self._params.min_p,
@@ -96,10 +103,19 @@ class FreeWriter:
             endless = fault.reason == "too_long" and runs_on(answer.text)
             return Written((), Fault("endless_repetition", fault.detail) if endless else fault)
         try:
-            turns: tuple[Turn, ...] = read_script(answer.text, draft.scene)
+            written: tuple[Turn, ...] = read_script(answer.text, draft.scene)
+            draws = [
+                KeyedRandom(self._seed, "break", draft.scene.scene_id, draft.key * 100 + turn)
+                for turn in range(len(written))
+            ]
+            turns = tuple(rebroken(written, draft.scene, draws))
         except ScriptFault as refusal:
             return Written((), Fault(refusal.reason, str(refusal)))
+        except NoPlaceError as unmade:
+            return Written((), Fault("no_place_to_break", str(unmade)))
         found = tuple(faults(turns, draft.scene, self._catalog, self._shown))
+        if missed := length_fault(turns, draft.scene, self._pace, self._params.length_tolerance):
+            found = (*found, missed)
         return Written(turns, found[0] if found else None, found)
 
 

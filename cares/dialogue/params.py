@@ -31,7 +31,9 @@ class DialoguesParams(Record):
     places of accepted scenes go to further candidates of the others, at most `candidates` each. After `waves_per_topic`
     waves a scene takes its next topic. A dialogue with at most `repair_turns` turns to blame has these written again,
     `repairs` times at most, with `repair_candidates` candidates each and `repair_places` requests in a wave. Lengths
-    are in characters: of a line, and of a line beside a remark or after given words.
+    are in characters: of a line, and of a line beside a remark or after given words. Where `allocation.length` asks for
+    scenes of a certain length, bounds and `max_tokens` follow from it, and a dialogue that would miss its scene's length
+    by more than the share `length_tolerance` is refused.
     """
 
     writer: Literal["skeleton", "free"]
@@ -50,3 +52,4 @@ class DialoguesParams(Record):
     says_chars: Annotated[int, Field(ge=60, le=400)]
     short_chars: Annotated[int, Field(ge=40, le=300)]
     max_tokens: Annotated[int, Field(ge=200, le=8192)]
+    length_tolerance: Annotated[float, Field(gt=0, le=1)] = 0.2

@@ -61,7 +61,8 @@ class TurnPlan:
     """One turn: who speaks and under which name, the cue that the decoder has to write first, and its event, if any.
 
     `remarks` are what a pivot or verbal turn may say on its sound, which `hears` names. A turn may have to begin with
-    one of `openers`, and then with one of `names` of the sound that the talk stays with.
+    one of `openers`, and then with one of `names` of the sound that the talk stays with. `bounds` are the least and the
+    most characters of each text that is written, without its opening words; None leaves them to the parameters.
     """
 
     speaker: Speaker
@@ -73,6 +74,7 @@ class TurnPlan:
     remarks: tuple[str, ...] = ()
     openers: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    bounds: tuple[int, int] | None = None
 
     @property
     def who(self) -> str:

@@ -19,7 +19,13 @@ from cares.dialogue.params import DialoguesParams
 from cares.dialogue.plan import TurnPlan
 
 SHORTEST_LINE = 20  # characters
+SHORTEST_NAMED = 15  # behind a name
 BREAKABLE = 45  # characters of a sentence that can break: seven words or more
+BREAKABLE_MOST = 80  # characters that one sentence is made to have; a small model does not get further without a mark
+BREAKABLE_ENDS = 110  # characters within which it has to end
+SHORTEST_AMBIENT = 40
+QUOTES = 6  # characters of JSON around a key and a text
+CHARS_OF_A_TOKEN = 3  # at least; English has more than four
 GOES_ON = "goes on about it"
 # a mark is followed by a blank; an apostrophe stands in a word: a small model takes it for a quotation mark elsewhere
 _CHAR = r"([A-Za-z0-9 -]|[,.?!] |[A-Za-z]'[a-z]|s' )"
@@ -59,9 +65,9 @@ def free_text(longest: int, shortest: int = SHORTEST_LINE) -> Form:
     return _form("", f"[A-Z]{_CHAR}{{{shortest - 3},{longest - 3}}}[a-z0-9][.?!]", longest)
 
 
-def breakable_text(longest: int) -> Form:
+def breakable_text(longest: int, shortest: int = BREAKABLE) -> Form:
     """One sentence that is long enough to break off and to resume."""
-    return _form("", f"[A-Z]{_SOFT}{{{BREAKABLE - 3},{longest - 3}}}[a-z0-9][.?!]", longest)
+    return _form("", f"[A-Z]{_SOFT}{{{shortest - 3},{longest - 3}}}[a-z0-9][.?!]", longest)
 
 
 def opened_text(openers: Sequence[str], longest: int, shortest: int = SHORTEST_LINE) -> Form:
@@ -69,9 +75,10 @@ def opened_text(openers: Sequence[str], longest: int, shortest: int = SHORTEST_L
     return _form(f"({_either(openers)})", f"[A-Za-z0-9']{_CHAR}{{{shortest - 3},{longest - 3}}}[a-z0-9][.?!]", longest)
 
 
-def naming_text(openers: Sequence[str], names: Sequence[str], longest: int) -> Form:
-    """A line that begins with an opener and a name; `longest` counts from there."""
-    return _form(f"({_either(openers)}) ({_either(names)})", f"( |, ){_CHAR}{{12,{longest - 3}}}[a-z0-9][.?!]", longest)
+def naming_text(openers: Sequence[str], names: Sequence[str], longest: int, shortest: int = SHORTEST_NAMED) -> Form:
+    """A line that begins with an opener and a name; lengths count from there."""
+    lead = f"({_either(openers)}) ({_either(names)})"
+    return _form(lead, f"( |, ){_CHAR}{{{shortest - 3},{longest - 3}}}[a-z0-9][.?!]", longest)
 
 
 def one_of(texts: Sequence[str]) -> Form:
@@ -90,6 +97,8 @@ def _either(texts: Sequence[str]) -> str:
 
 def fields(plan: TurnPlan, params: DialoguesParams) -> dict[str, Form]:
     """The form of each text of a turn, in the order in which it is spoken."""
+    if plan.bounds is not None:
+        return _bounded(plan, *plan.bounds)
     if plan.kind == "verbal":
         short = free_text(params.short_chars)
         return {"says": short, "remark": one_of(plan.remarks), "then": short}
@@ -98,12 +107,42 @@ def fields(plan: TurnPlan, params: DialoguesParams) -> dict[str, Form]:
     if plan.kind == "behavioral":
         return {"says": breakable_text(params.short_chars)}
     if plan.kind == "ambient":
-        return {"says": free_text(params.says_chars, shortest=40)}
+        return {"says": free_text(params.says_chars, SHORTEST_AMBIENT)}
     if plan.names:
         return {"says": naming_text(plan.openers, plan.names, params.short_chars)}
     if plan.openers:
         return {"says": opened_text(plan.openers, params.short_chars)}
     return {"says": free_text(params.says_chars)}
+
+
+def _bounded(plan: TurnPlan, shortest: int, longest: int) -> dict[str, Form]:
+    """The same with the turn's own bounds."""
+    if plan.kind == "verbal":
+        each = free_text(longest, shortest)
+        return {"says": each, "remark": one_of(plan.remarks), "then": each}
+    if plan.kind == "pivot":
+        return {"says": free_text(longest, shortest), "remark": one_of(plan.remarks)}
+    if plan.kind == "behavioral":
+        return {"says": breakable_text(max(longest, BREAKABLE_ENDS), max(min(shortest, BREAKABLE_MOST), BREAKABLE))}
+    if plan.names:
+        return {"says": naming_text(plan.openers, plan.names, longest, shortest)}
+    if plan.openers:
+        return {"says": opened_text(plan.openers, longest, shortest)}
+    return {"says": free_text(longest, max(shortest, SHORTEST_AMBIENT) if plan.kind == "ambient" else shortest)}
+
+
+def most_tokens(plans: Sequence[TurnPlan], params: DialoguesParams) -> int:
+    """More tokens than any answer to a skeleton has: its keys, and texts that fill their bounds."""
+    size = sum(
+        len(key(number, plan, field)) + QUOTES + (form.longest or max(map(len, plan.remarks), default=0)) + _lead(plan)
+        for number, plan in enumerate(plans)
+        for field, form in fields(plan, params).items()
+    )
+    return -(-size // CHARS_OF_A_TOKEN)
+
+
+def _lead(plan: TurnPlan) -> int:
+    return max(map(len, plan.openers), default=0) + max(map(len, plan.names), default=0)
 
 
 def key(number: int, plan: TurnPlan, field: str) -> str:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from cares.core.atomic import write_bytes
 from cares.core.canonical import Json, dumps, write_json
 from cares.dialogue.diversity import Repeated, diversity, repeated, repetition
+from cares.dialogue.lengths import HEAD, predicted_lengths, predicted_rows
+from cares.dialogue.pace import load_pace
 from cares.dialogue.probes import Probe, load_probes
 from cares.dialogue.tallies import by_composition, by_event, cumulated, first_attempts, histories, repairs, share
 from cares.records.scene import REACTIONS, Scene
@@ -58,6 +60,7 @@ def acceptance_metrics(
         "compositions": by_composition(found),
         "tokens": tokens,
         "tokens_per_accepted_scene": share(tokens, len(accepted), 1),
+        "lengths": predicted_lengths(predicted_rows(outcome.accepted, scenes, load_pace())),
         "repetition": repetition(repeated(outcome.accepted), len(accepted)),
         "quota_spread": {
             "composition": _spread([dumps(scene.composition.to_json()) for scene in kept]),
@@ -83,6 +86,7 @@ def write_summary(outcome: Outcome, scenes: Sequence[Scene], seed: int, folder: 
     - acceptance.csv: wave, accepted;
     - refusals.csv: reason, attempts, the most frequent first;
     - acceptance_by_label.csv: label, share, first_share (of its events; empty where there is none);
+    - dialogue_lengths.csv: scene_id, predicted_s, target_s (empty where nothing is asked);
     - repeated_phrases.csv: kind, words, scenes; see `cares.dialogue.diversity.repeated`, the first 30.
     """
     figures = acceptance_metrics(outcome, scenes, load_probes(), seed)
@@ -99,6 +103,7 @@ def write_summary(outcome: Outcome, scenes: Sequence[Scene], seed: int, folder: 
     _write_csv(plots / "acceptance.csv", ("wave", "accepted"), [row.values() for row in acceptance_rows(outcome)])
     _write_csv(plots / "refusals.csv", ("reason", "attempts"), refusals)
     _write_csv(plots / "acceptance_by_label.csv", ("label", "share", "first_share"), labels)
+    _write_csv(plots / "dialogue_lengths.csv", HEAD, predicted_rows(outcome.accepted, scenes, load_pace()))
     _write_csv(plots / "repeated_phrases.csv", Repeated._fields, repeated(outcome.accepted)[:SHOWN_REPEATS])
     return figures
 

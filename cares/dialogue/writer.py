@@ -10,13 +10,15 @@ from typing import Protocol, runtime_checkable
 from cares.catalog.load import Catalog
 from cares.core.canonical import Json
 from cares.core.rng import KeyedRandom, derived_seed
+from cares.dialogue.budget import budgeted, length_fault
 from cares.dialogue.examples import WorkedExample, draw_example, load_examples
 from cares.dialogue.lint import Fault, faults
+from cares.dialogue.pace import load_pace
 from cares.dialogue.params import DialoguesParams
 from cares.dialogue.plan import Planner, TurnPlan
 from cares.dialogue.prompts import render
 from cares.dialogue.realise import realise, trimmed
-from cares.dialogue.skeleton import Line, SkeletonFault, cut_texts, read_lines, schema
+from cares.dialogue.skeleton import Line, SkeletonFault, cut_texts, most_tokens, read_lines, schema
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.dialogue import Turn
 from cares.records.scene import Scene
@@ -96,7 +98,7 @@ class SkeletonWriter:
     def __init__(self, catalog: Catalog, params: DialoguesParams, seed: int, prompts: Path) -> None:
         self._catalog, self._params, self._seed, self._prompts = catalog, params, seed, prompts
         self._planner = Planner(catalog, seed)
-        self._examples = load_examples()
+        self._examples, self._pace = load_examples(), load_pace()
 
     def draft(self, scene: Scene, topic: str, attempt: int, candidate: int) -> Draft:
         """See `Writer`."""
@@ -113,11 +115,15 @@ class SkeletonWriter:
             topic=topic,
             names=list(names.values()),
         )
-        plans = self._planner.plan(scene, key)
+        plans, max_tokens = self._planner.plan(scene, key), params.max_tokens
+        if scene.length_s is not None:
+            lengths = KeyedRandom(self._seed, "turn_lengths", scene.scene_id, key)
+            plans = budgeted(plans, scene, self._pace, lengths)
+            max_tokens = most_tokens(plans, params)
         request = self._request(
             (example.request(self._prompts), example.answer, told),
             derived_seed(self._seed, "dialogue", scene.scene_id, key),
-            params.max_tokens,
+            max_tokens,
             schema(plans, params),
         )
         return Draft(scene, topic, attempt, candidate, request, plans, example, told)
@@ -167,6 +173,8 @@ class SkeletonWriter:
             fault = Fault(unmade.reason, str(unmade), unmade.turn)
             return Written((), fault, (*cut, fault), kept)
         found = (*cut, *faults(turns, draft.scene, self._catalog, draft.example.lines, names))
+        if missed := length_fault(turns, draft.scene, self._pace, self._params.length_tolerance):
+            found = (*found, missed)
         return Written(turns, found[0] if found else None, found, kept)
 
     def mend(self, draft: Draft, lines: Sequence[Line], turn: int, number: int) -> ChatRequest:

@@ -15,6 +15,7 @@ SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 Gender = Literal["F", "M"]
 Speaker = Literal["A", "B"]
 Count = Annotated[int, Field(ge=0)]
+MOST_TURNS = 40
 
 
 class Composition(Record):
@@ -52,7 +53,7 @@ class Event(Record):
 
 
 class Scene(Record):
-    """One line of scenes.jsonl."""
+    """One line of scenes.jsonl; `length_s` is how long the finished scene should be, left out where nothing is asked."""
 
     scene_id: str
     template_id: str
@@ -62,9 +63,10 @@ class Scene(Record):
     roles: tuple[str, str]
     genders: tuple[Gender, Gender]
     theme: str
-    n_turns: Annotated[int, Field(ge=6, le=13)]
+    n_turns: Annotated[int, Field(ge=6, le=MOST_TURNS)]
     composition: Composition
     events: tuple[Event, ...]
+    length_s: Annotated[float, Field(gt=0)] | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="after")
     def _events_match(self) -> Self:

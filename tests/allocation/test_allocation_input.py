@@ -50,7 +50,7 @@ GOOD: dict[str, Any] = {
         ({"splits": {"train": 0.8, "dev": 0.1, "validation": 0, "test": 0.1}}, "allocation.splits.dev"),
         ({"min_turns": 5}, "allocation.min_turns"),
         ({"max_turns": 9}, "allocation.max_turns"),
-        ({"max_turns": 14}, "allocation.max_turns"),
+        ({"max_turns": 41}, "allocation.max_turns"),
         ({"min_turns": 12, "max_turns": 11}, "allocation.max_turns"),
         ({"scnes": 12}, "allocation.scnes"),
     ],
