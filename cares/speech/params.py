@@ -15,7 +15,9 @@ class SpeechParams(Record):
     """The section `speech`.
 
     Attributes:
-        voices: ids of voices.yaml to use; empty means all.
+        voices: ids of voices.yaml to use, or patterns such as "vctk_*"; empty means those marked `default` there.
+        held_out_voices: ids or patterns of those among them that speak in the test split and nowhere else; the others
+            then never speak there.
         recogniser: id of the model that checks what is heard.
         rate_spread_percent: how far a speaker's pace may lie from the voice's own.
         trim_db: a frame this far below the loudest one is silence.
@@ -29,6 +31,7 @@ class SpeechParams(Record):
     """
 
     voices: tuple[str, ...]
+    held_out_voices: tuple[str, ...] = ()
     recogniser: str
     rate_spread_percent: Annotated[int, Field(ge=0, le=20)]
     trim_db: Annotated[float, Field(ge=20, le=80)]

@@ -19,7 +19,7 @@ from cares.asr.wer import WordErrors
 from cares.core.pcm import Samples, encode
 from cares.core.rng import derived_seed
 from cares.core.store import ItemStore, item_key, source_digest
-from cares.speech.engines import Engine, EngineError
+from cares.speech.engines import Engine, EngineError, engine_version
 from cares.speech.hearing import Listener, heard_errors
 from cares.speech.packing import texts_together
 from cares.speech.params import SpeechParams
@@ -30,7 +30,6 @@ from cares.speech.voices import Voice
 
 _NOTHING: Samples = np.zeros(0, np.int16)
 NO_ERRORS = WordErrors(n_reference=0, substitutions=0, deletions=0, insertions=0)
-LIBRARIES = ("espeakng-loader", "kokoro-onnx", "onnxruntime", "phonemizer", "piper-tts", "soxr")
 # each further try is slower or faster by this much more, in turn
 PACE_STEP = 0.06
 
@@ -73,6 +72,7 @@ class Studio:
         self.seed = seed
         self._store = store
         self._model_digest = cache(model_digest)
+        self._engine_version = cache(engine_version)
         self._open_engine = open_engine
         self._engines: dict[str, Engine] = {}
         self._listener = listener
@@ -94,7 +94,7 @@ class Studio:
         if not fault:
             spoken, fault = self._shaped(spoken, line)
         fault = fault or fault_of_length(len(spoken), line.heard, self.params)
-        return Take(spoken, self.voices[voice_id].engine, fault)
+        return Take(spoken, self.voices[voice_id].recorded_engine, fault)
 
     def hear(self, take: Take, line: Line) -> Take:
         """A take with what the recogniser hears in it alone; one that has a fault already stays as it is."""
@@ -120,12 +120,13 @@ class Studio:
         voice = self.voices[voice_id]
         key = item_key(
             text=text,
-            voice=voice.to_json(),
-            model=self._model_digest(voice.model),
+            voice=voice.key(),
+            model="served" if voice.served else self._model_digest(voice.model),
             speed=speed,
             seed=seed,
-            code=source_digest("cares.speech.engines", "cares.speech.signal", "cares.speech.quality"),
-            libraries={name: version(name) for name in LIBRARIES},
+            code=source_digest("cares.speech.signal", "cares.speech.quality"),
+            engine=self._engine_version(voice.engine),
+            soxr=version("soxr"),
         )
         entry = self._store.get(key)
         if entry is None:
@@ -144,8 +145,8 @@ class Studio:
             speech = engine.speak(text, voice.voice, speed, seed)
         except EngineError:
             return _NOTHING, "engine_error"
-        fault = fault_of_signal(speech)
-        return (_NOTHING, fault) if fault else (to_samples(speech, engine.rate), "")
+        fault = fault_of_signal(speech.samples)
+        return (_NOTHING, fault) if fault else (to_samples(speech.samples, speech.rate), "")
 
     def _shaped(self, spoken: Samples, line: Line) -> tuple[Samples, str]:
         """Without the silence around it, and cut if the line is."""

@@ -94,8 +94,8 @@ def speak_scenes(
         folder: where the files are written.
         recorded_folder: where they will lie, for the records.
     """
-    voices = load_voices(params.voices)
-    for model in sorted({voice.model for voice in voices.values()} | {params.recogniser}):
+    voices = load_voices(params.voices, held_out=params.held_out_voices)
+    for model in sorted({voice.model for voice in voices.values() if not voice.served} | {params.recogniser}):
         ensure(model)
     work = jobs(scenes, dialogues, voices, seed)
     return map_items(
@@ -157,7 +157,7 @@ def _set_up_speech(params: SpeechParams, seed: int, folder: Path, recorded_folde
     _one_thread()
     _worker.folder, _worker.recorded_folder = folder, recorded_folder
     _worker.studio = Studio(
-        voices=load_voices(params.voices),
+        voices=load_voices(params.voices, held_out=params.held_out_voices),
         params=params,
         seed=seed,
         store=ItemStore("speech"),
@@ -168,7 +168,8 @@ def _set_up_speech(params: SpeechParams, seed: int, folder: Path, recorded_folde
 
 
 def _open_engine(voice: Voice) -> Engine:
-    return load_engine(voice.engine, voice.model, ensure(voice.model))
+    folder = None if voice.served else ensure(voice.model)
+    return load_engine(voice.engine, voice.model, folder, voice.url, voice.request)
 
 
 def _speak(job: Job) -> Spoken:

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cares.asr.types import AlignedWord, RecognisedWord
 from cares.core.pcm import SAMPLE_RATE, Samples
 from cares.core.store import ItemStore
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
-from cares.speech.engines import EngineError
+from cares.speech.engines import EngineError, Speech
 from cares.speech.params import SpeechParams
 from cares.speech.signal import FRAME, HOP, frame_levels
 from cares.speech.studio import Studio
@@ -63,13 +62,11 @@ Fault = Callable[[str, str, float], str]
 class ToneEngine:
     """Words as bursts; `fault(text, voice, speed)` names what goes wrong with a call, or gives ""."""
 
-    rate = RATE
-
     def __init__(self, tones: Tones, fault: Fault = lambda text, voice, speed: "") -> None:
         self.tones, self.fault = tones, fault
         self.calls: list[tuple[str, str, float, int]] = []
 
-    def speak(self, text: str, voice: str, speed: float, seed: int) -> NDArray[np.float32]:
+    def speak(self, text: str, voice: str, speed: float, seed: int) -> Speech:
         self.calls.append((text, voice, speed, seed))
         fault = self.fault(text, voice, speed)
         words = [bare(word) for word in text.split() if bare(word)]
@@ -94,8 +91,8 @@ class ToneEngine:
         if fault == "loud":
             speech *= 10
         if fault == "empty":
-            return np.zeros(0, np.float32)
-        return speech
+            speech = np.zeros(0, np.float32)
+        return Speech(speech, RATE)
 
 
 class ToneListener:

@@ -58,7 +58,7 @@ def test_windows_hold_every_clip_once_in_order_and_within_the_limit(lengths: lis
 def test_words_heard_together_go_back_to_their_clips(tmp_path: Path) -> None:
     world = World(tmp_path)
     texts = ["one two three", "four", "five six"] * 8
-    clips = [np.rint(8000 * world.engine.speak(text, "", 1.0, 0)).astype(np.int16).repeat(2) for text in texts]
+    clips = [np.rint(8000 * world.engine.speak(text, "", 1.0, 0).samples).astype(np.int16).repeat(2) for text in texts]
     clips = [clip[: len(clip) // 882 * 882] for clip in clips]
     assert len(pack(clips)) > 1
     heard = texts_together(clips, world.listener)

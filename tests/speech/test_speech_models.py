@@ -35,13 +35,13 @@ from cares.speech.engines import load_engine
 engine, model, voice, text = sys.argv[1:]
 speaker = load_engine(engine, model, ensure(model))
 speaker.speak("Something else first.", voice, 1.1, 5)
-print(hashlib.sha256(speaker.speak(text, voice, 0.97, 11).tobytes()).hexdigest())
+print(hashlib.sha256(speaker.speak(text, voice, 0.97, 11).samples.tobytes()).hexdigest())
 """
 
 
 @pytest.mark.parametrize(("engine", "model", "voice"), ENGINES)
 def test_another_process_with_other_calls_before_gives_the_same_samples(engine: str, model: str, voice: str) -> None:
-    speech = load_engine(engine, model, ensure(model)).speak(TEXT, voice, 0.97, 11)
+    speech = load_engine(engine, model, ensure(model)).speak(TEXT, voice, 0.97, 11).samples
     assert np.isfinite(speech).all()
     command = [sys.executable, "-c", OTHER_PROCESS, engine, model, voice, TEXT]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "2"}
@@ -52,12 +52,12 @@ def test_another_process_with_other_calls_before_gives_the_same_samples(engine: 
 @pytest.mark.parametrize(("engine", "model", "voice"), ENGINES)
 def test_a_higher_speed_is_shorter(engine: str, model: str, voice: str) -> None:
     speaker = load_engine(engine, model, ensure(model))
-    assert len(speaker.speak(TEXT, voice, 1.2, 1)) < 0.95 * len(speaker.speak(TEXT, voice, 0.9, 1))
+    assert len(speaker.speak(TEXT, voice, 1.2, 1).samples) < 0.95 * len(speaker.speak(TEXT, voice, 0.9, 1).samples)
 
 
 def test_piper_follows_its_seed() -> None:
     speaker = load_engine("piper", "piper-joe", ensure("piper-joe"))
-    assert len(speaker.speak(TEXT, "", 1.0, 1)) != len(speaker.speak(TEXT, "", 1.0, 2))
+    assert len(speaker.speak(TEXT, "", 1.0, 1).samples) != len(speaker.speak(TEXT, "", 1.0, 2).samples)
 
 
 def test_a_voice_that_the_file_lacks_is_named() -> None:
