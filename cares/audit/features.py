@@ -146,7 +146,7 @@ class _Scene:
     def _sound(self, event: PlacedEvent) -> dict[str, float]:
         start, end = event.start_sample, event.end_sample
         level = self._level(start, end)
-        over = sum(max(0, min(end, word.end_sample) - max(start, word.start_sample)) for word in self._words)
+        over = self._spoken(start, end)
         past = [word.end_sample for word in self._words if _middle(word) < 2 * event.gap_start]
         to_come = [word.start_sample for word in self._words if word.start_sample >= event.gap_start]
         return {
@@ -170,6 +170,14 @@ class _Scene:
             "end_step_db": self._level(end, end + _STEP) - self._level(end - _STEP, end),
             "log_centroid": self._log_centroid(start, end),
         }
+
+    def _spoken(self, start: int, end: int) -> int:
+        """Samples of [start, end) in which anyone speaks: words of two speakers may overlap."""
+        total, reached = 0, start
+        for word in self._words:
+            first, last = max(reached, word.start_sample), min(end, word.end_sample)
+            total, reached = total + max(0, last - first), max(reached, last)
+        return total
 
     def _talk(self, event: PlacedEvent) -> dict[str, float]:
         turn = [word for word in self._words if word.turn == event.turn]

@@ -1,15 +1,24 @@
 """How a written sentence breaks at a sound, and how it runs on over one.
 
 The break is made from a whole sentence, so it always resumes what it left: the heard part is the beginning of the
-sentence, spoken as such and cut (see cares.speech), and the register says how the speaker gets back into it.
+sentence, spoken as such and cut (see cares.speech), and the register says how the speaker gets back into it. What lies
+before the sound and next to it is the same in all registers; docs/speech.md gives the sources of lengths and forms.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from cares.core.rng import KeyedRandom
-from cares.records.dialogue import Segment
+from cares.records.dialogue import Segment, Turn
+from cares.records.scene import Scene, Speaker
+
+PAUSE_MS = (250, 700)
+OVERLAP_MS = (150, 400)
+FRAGMENT_WORDS = (2, 3, 4)
+
+Segments = tuple[Segment, ...]
 
 _SENTENCE = re.compile(r"[^.?!]+[.?!]+")
 # words after which nobody would place a pause of half a second, even to breathe
@@ -20,6 +29,15 @@ _LOST = ("Uh,", "Um,", "Sorry,", "Hm,", "Wait,", "Oh,", "Er,", "Ah,")
 _ASKED = ("where was I?", "what was it?", "where were we?", "I lost it.", "let me think.", "how was that?")
 _FOUND = ("", "Right.", "Yes.", "Okay.", "Ah, yes.", "I know.", "Right, yes.")
 _FILLERS = ("um,", "uh,", "er, um,", "uh, well,", "hm,", "I mean, um,", "uh, so,", "you know, uh,", "er,", "um, yeah,")
+# who interrupts begins to say something and gives the word back at once; never an exclamation, for it could be meant
+# for the sound
+_COMES_IN = ("Sorry,", "No,", "Well,", "Yes, but,", "I just,", "Right, so,", "No, no,", "Sure,")
+_GIVES_BACK = ("go on.", "go ahead.", "carry on.", "you first.", "finish that.", "you go.")
+_SEARCHING = re.compile(r"((?:(?:uh+|um+|uhm|er+|erm|hm+|mm+)\b[,.… ]*)+|[^.?!]{2,40}[.?!]+) +(?=\w)", re.IGNORECASE)
+
+
+class NoPlaceError(ValueError):
+    """A break that a text has no place for."""
 
 
 def split_sentences(text: str) -> list[str]:
@@ -27,12 +45,17 @@ def split_sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in _SENTENCE.findall(text)]
 
 
-def broken_turn(text: str, register: str, event: int, draw: KeyedRandom) -> tuple[Segment, ...] | None:
-    """A behavioral turn: [cut, event, plain]; None when no sentence of the line has seven words to break.
+def broken_turns(text: str, register: str, event: int, draw: KeyedRandom) -> tuple[Segments, ...] | None:
+    """A behavioral turn, [cut, event, ...]; None when no sentence of the line has seven words to break.
 
     - `break_restart`: the sentence is begun again from its start;
-    - `break_lost_thread`: the speaker asks for the way back, then begins it again;
-    - `break_hesitation`: a filler, the last two words again, and on.
+    - `break_lost_thread`: the speaker asks for the way back, pauses, then begins it again;
+    - `break_hesitation`: a filler, a pause, the last two words again, perhaps a pause and these words once more, and on;
+    - `break_interrupted`: three turns. The sentence is begun again and cut short by the other speaker, who comes in
+      before the fragment has ended; then the first speaker says it all.
+
+    Returns:
+        The segments of the speaker's turn; of an interruption also those of the other's and of the speaker's next one.
     """
     sentences = split_sentences(text)
     place = next((i for i, sentence in enumerate(sentences) if len(sentence.split()) >= 7), None)
@@ -44,27 +67,93 @@ def broken_turn(text: str, register: str, event: int, draw: KeyedRandom) -> tupl
     if not counts:
         return None
     count = draw.choice(counts)
-    heard = words[:count]
-    before = " ".join([*sentences[:place], " ".join(heard)])
-    rest = " ".join(sentences[place + 1 :])
-    if register == "break_restart":
-        resumed = sentences[place]
-    elif register == "break_lost_thread":
-        way_back = [draw.choice(_LOST), draw.choice(_ASKED), draw.choice(_FOUND), sentences[place]]
-        resumed = " ".join(part for part in way_back if part)
-    elif register == "break_hesitation":
-        filler = draw.choice(_FILLERS)
-        resumed = f"{filler[0].upper()}{filler[1:]} {' '.join(words[count - 2 :])}"
-    else:
-        raise ValueError(f"{register!r} is no register of a break")
-    return (
+    before = " ".join([*sentences[:place], *words[:count]])
+    whole = " ".join(sentences[place:])
+    broken = (
         Segment(text=before, delivery="cut", spoken_as=f"{before} {' '.join(words[count:])}"),
         Segment(event=event),
-        Segment(text=f"{resumed} {rest}".strip()),
     )
+    if register == "break_restart":
+        return ((*broken, Segment(text=whole)),)
+    if register == "break_lost_thread":
+        asked = Segment(text=f"{draw.choice(_LOST)} {draw.choice(_ASKED)}")
+        return ((*broken, asked, Segment(text=f"{draw.choice(_FOUND)} {whole}".strip(), pause_ms=_pause(draw))),)
+    if register == "break_hesitation":
+        after = " ".join([*words[count - 2 :], *sentences[place + 1 :]])
+        return ((*broken, *_search(draw.choice(_FILLERS), " ".join(words[count - 2 : count]), after, draw)),)
+    if register == "break_interrupted":
+        rest = _interrupted(whole, draw)
+        return None if rest is None else ((*broken, rest[0][0]), *rest[1:])
+    raise ValueError(f"{register!r} is no register of a break")
 
 
-def run_on_turn(text: str, event: int, draw: KeyedRandom) -> tuple[Segment, ...] | None:
+def _pause(draw: KeyedRandom) -> int:
+    return draw.between(*PAUSE_MS)
+
+
+def _search(filler: str, again: str, after: str, draw: KeyedRandom) -> Segments:
+    """A filler and what comes after it, `again` being its first words: said once, or cut and said once more."""
+    said = Segment(text=filler[0].upper() + filler[1:])
+    resumed = Segment(text=after, pause_ms=_pause(draw))
+    if draw.between(0, 1):
+        return said, resumed
+    return said, Segment(text=again, delivery="cut", spoken_as=after, pause_ms=_pause(draw)), resumed
+
+
+def _interrupted(whole: str, draw: KeyedRandom) -> tuple[Segments, Segments, Segments] | None:
+    """The fragment, who interrupts it, and the whole again; None when it is too short to be cut within."""
+    words = whole.split()
+    counts = [n for n in FRAGMENT_WORDS if n + 2 < len(words) and words[n - 1][-1] not in ",;:-.?!"]
+    if not counts:
+        return None
+    fragment = Segment(text=" ".join(words[: draw.choice(counts)]), delivery="cut", spoken_as=split_sentences(whole)[0])
+    if len(fragment.text) >= len(fragment.spoken_as):
+        return None
+    comes_in = f"{draw.choice(_COMES_IN)} {draw.choice(_GIVES_BACK)}"
+    overlap = Segment(text=comes_in, overlap_ms=draw.between(*OVERLAP_MS))
+    return (fragment,), (overlap,), (Segment(text=whole),)
+
+
+def turns_of(speaker: Speaker, parts: Sequence[Segments]) -> list[Turn]:
+    """The turns of a break: the speaker's, the other's, the speaker's."""
+    other: Speaker = "B" if speaker == "A" else "A"
+    return [Turn(speaker=(speaker, other)[n % 2], segments=part) for n, part in enumerate(parts)]
+
+
+def rebroken(turns: Sequence[Turn], scene: Scene, draws: Sequence[KeyedRandom]) -> list[Turn]:
+    """Turns whose breaks a model has written in words, [cut, event, plain], made heard as their registers say.
+
+    A search for a word or for the thread gets a pause after its filler or its question, if it was written with one; an
+    interruption is added. What is written is not changed.
+
+    Args:
+        turns: one for each of the scene's turns.
+        scene: whose sounds they are.
+        draws: one a turn.
+
+    Raises:
+        NoPlaceError: the sentence after the sound is too short to be interrupted.
+    """
+    result: list[Turn] = []
+    for number, (turn, draw) in enumerate(zip(turns, draws, strict=True)):
+        event = next((segment.event for segment in turn.segments if segment.event is not None), None)
+        register = "" if event is None else scene.events[event].register_id
+        *before, last = turn.segments
+        if register == "break_interrupted":
+            rest = _interrupted(last.text, draw)
+            if rest is None:
+                raise NoPlaceError(f"turn {number}: {last.text}")
+            result += turns_of(turn.speaker, ((*before, *rest[0]), *rest[1:]))
+        elif register in ("break_hesitation", "break_lost_thread") and (found := _SEARCHING.match(last.text)):
+            said = Segment(text=found[1].strip())
+            resumed = Segment(text=last.text[found.end() :], pause_ms=_pause(draw))
+            result.append(Turn(speaker=turn.speaker, segments=(*before, said, resumed)))
+        else:
+            result.append(turn)
+    return result
+
+
+def run_on_turn(text: str, event: int, draw: KeyedRandom) -> Segments | None:
     """An ambient turn: [plain, event, joined], one utterance with the sound between two words; None when too short."""
     words = text.split()
     places = [

@@ -11,10 +11,10 @@ from rapidfuzz import fuzz
 
 from cares.catalog.load import Catalog
 from cares.dialogue.cues import words_of
-from cares.records.dialogue import Turn
-from cares.records.scene import Scene, Speaker
+from cares.records.dialogue import Turn, planned_turns
+from cares.records.scene import MOST_TURNS, Scene, Speaker
 
-MIN_TURNS, MAX_TURNS = 6, 13
+MIN_TURNS, MAX_TURNS = 6, MOST_TURNS
 SHORTEST_LINE, LONGEST_LINE = 2, 60  # words of a turn
 NEAR_REPEAT = 88.0  # rapidfuzz ratio, 0 to 100, of two lines of five words or more
 SHARED_PHRASE = 5  # words in a row that a dialogue may not share with its worked example
@@ -93,19 +93,22 @@ def faults(
 ) -> Iterator[Fault]:
     """All faults of a dialogue; `names` are the speakers' names, if the writer gave them any.
 
+    Turns are counted and numbered as planned: what an interruption adds belongs to the turn that it breaks.
+
     Checked in this order: form (number of turns, both speak, length of a turn), text (placeholders, narration, an
     assistant's phrases, phone calls, unpronounceable words, stutter, a text without an end), repetition (of a line or
     phrase, or of the worked example), the references that each label demands or forbids.
     """
     lines = [spoken_line(turn) for turn in turns]
-    yield from _form(turns, lines)
-    for number, line in enumerate(lines):
+    numbers = planned_turns(turns)
+    yield from _form(turns, lines, numbers)
+    for number, line, turn in zip(numbers, lines, turns, strict=True):
         if found := text_fault(line):
             yield Fault(found[0], f"turn {number}: {found[1]}", number)
-        elif told := _told_of(line, turns[number].speaker, names):
+        elif told := _told_of(line, turn.speaker, names):
             yield Fault("narration", f"turn {number}: {told}", number)
-    yield from _repetition(turns, lines, example_lines)
-    yield from _references(turns, lines, scene, catalog)
+    yield from _repetition(turns, lines, numbers, example_lines)
+    yield from _references(turns, lines, numbers, scene, catalog)
 
 
 def _told_of(line: str, speaker: Speaker, names: Mapping[Speaker, str]) -> str | None:
@@ -122,12 +125,13 @@ def spoken_line(turn: Turn) -> str:
     return " ".join(segment.text for segment in turn.segments if segment.event is None)
 
 
-def _form(turns: Sequence[Turn], lines: Sequence[str]) -> Iterator[Fault]:
-    if not MIN_TURNS <= len(turns) <= MAX_TURNS:
-        yield Fault("number_of_turns", str(len(turns)))
+def _form(turns: Sequence[Turn], lines: Sequence[str], numbers: Sequence[int]) -> Iterator[Fault]:
+    planned = len(set(numbers))
+    if not MIN_TURNS <= planned <= MAX_TURNS:
+        yield Fault("number_of_turns", str(planned))
     if {turn.speaker for turn in turns} != {"A", "B"}:
         yield Fault("one_speaker", ", ".join(sorted({turn.speaker for turn in turns})))
-    for number, line in enumerate(lines):
+    for number, line in zip(numbers, lines, strict=True):
         if not SHORTEST_LINE <= len(line.split()) <= LONGEST_LINE:
             yield Fault("length_of_turn", f"turn {number}: {len(line.split())} words", number)
 
@@ -192,24 +196,30 @@ def loops(text: str) -> str | None:
     return None
 
 
-def _repetition(turns: Sequence[Turn], lines: Sequence[str], example_lines: Sequence[str]) -> Iterator[Fault]:
-    # the words before a break come again after it, as they should
-    said = [" ".join(s.text for s in turn.segments if s.event is None and s.delivery != "cut") for turn in turns]
-    sentences = [(n, sentence.strip()) for n, text in enumerate(said) for sentence in re.findall(r"[^.?!]+[.?!]", text)]
+def _repetition(
+    turns: Sequence[Turn], lines: Sequence[str], numbers: Sequence[int], example_lines: Sequence[str]
+) -> Iterator[Fault]:
+    # the words before a break come again after it, as they should; what interrupts is none of the writer's words
+    said = [
+        " ".join(s.text for s in turn.segments if s.event is None and s.delivery != "cut" and not turn.interrupts)
+        for turn in turns
+    ]
+    numbered = list(zip(numbers, said, strict=True))
+    sentences = [(n, sentence.strip()) for n, text in numbered for sentence in re.findall(r"[^.?!]+[.?!]", text)]
     for at, (number, sentence) in enumerate(sentences):
         for earlier, other in sentences[:at]:
             if are_alike(sentence, other):
                 yield Fault("repeated_line", f"turns {earlier} and {number}: {sentence}", number)
-    for number, turn in enumerate(turns):
+    for number, turn in zip(numbers, turns, strict=True):
         if looped := next((found for s in turn.segments if (found := loops(s.text))), None):
             yield Fault("repeated_phrase", f"turn {number}, twice: {looped}", number)
     first: dict[tuple[str, ...], int] = {}
-    for number, text in enumerate(said):
+    for number, text in numbered:
         for gram in _grams(text, REPEATED_PHRASE):
             if first.setdefault(gram, number) != number:
                 yield Fault("repeated_phrase", f"turns {first[gram]} and {number}: {' '.join(gram)}", number)
                 break
-    for number, line in enumerate(lines):
+    for number, line in zip(numbers, lines, strict=True):
         if copied := copied_phrase(line, example_lines):
             yield Fault("copies_example", f"turn {number}: {copied}", number)
 
@@ -227,7 +237,9 @@ def _grams(line: str, size: int) -> list[tuple[str, ...]]:
     return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)]
 
 
-def _references(turns: Sequence[Turn], lines: Sequence[str], scene: Scene, catalog: Catalog) -> Iterator[Fault]:
+def _references(
+    turns: Sequence[Turn], lines: Sequence[str], numbers: Sequence[int], scene: Scene, catalog: Catalog
+) -> Iterator[Fault]:
     where = {
         s.event: (n, k) for n, turn in enumerate(turns) for k, s in enumerate(turn.segments) if s.event is not None
     }
@@ -238,21 +250,22 @@ def _references(turns: Sequence[Turn], lines: Sequence[str], scene: Scene, catal
         sound = catalog.sounds[event.sound]
         turn, segment = where[index]
         if event.reaction in ("behavioral", "ambient"):
-            for number, line in enumerate(lines):
+            for number, line in zip(numbers, lines, strict=True):
                 if found := sound.mention_in(line):
                     detail = f"turn {number}: {found} ({event.sound}, {event.reaction})"
                     yield Fault("unwanted_reference", detail, number)
             if event.reaction == "behavioral" and turns[turn].segments[segment - 1].delivery != "cut":
-                yield Fault("no_break", f"turn {turn}: {event.sound}", turn)
+                yield Fault("no_break", f"turn {numbers[turn]}: {event.sound}", numbers[turn])
             continue
         after = " ".join(s.text for s in turns[turn].segments[segment + 1 :])
         if not sound.mention_in(after):
-            yield Fault("no_reference", f"turn {turn}: {after} ({event.sound}, {event.reaction})", turn)
+            detail = f"turn {numbers[turn]}: {after} ({event.sound}, {event.reaction})"
+            yield Fault("no_reference", detail, numbers[turn])
         before = [*lines[:turn], " ".join(s.text for s in turns[turn].segments[:segment])]
-        for number, line in enumerate(before):
+        for number, line in zip(numbers, before, strict=False):
             if found := sound.mention_in(line):
                 yield Fault("early_reference", f"turn {number}: {found} ({event.sound})", number)
         if event.reaction == "verbal":
-            for number in range(turn + 1, len(lines)):
-                if found := sound.mention_in(lines[number]):
+            for number, line in zip(numbers[turn + 1 :], lines[turn + 1 :], strict=True):
+                if found := sound.mention_in(line):
                     yield Fault("remark_goes_on", f"turn {number}: {found} ({event.sound})", number)

@@ -64,16 +64,24 @@ class Around:
 def from_turns(turns: Sequence[Turn], sounds: Sequence[str]) -> Pieces:
     """The pieces of written turns; `sounds` are the ids of the scene's events, by event index.
 
+    Utterances of a turn with no sound between them are one piece: a pause is nothing that is read.
+
     Raises:
         IndexError: a segment's event is not among `sounds`.
     """
     pieces: list[Piece] = []
     for turn in turns:
+        words: list[str] = []
         for segment in turn.segments:
             if segment.event is None:
-                pieces.append(Said(speaker=turn.speaker, text=segment.text))
-            else:
-                pieces.append(Heard(sound=sounds[segment.event], event=segment.event))
+                words.append(segment.text)
+                continue
+            if words:
+                pieces.append(Said(speaker=turn.speaker, text=" ".join(words)))
+            pieces.append(Heard(sound=sounds[segment.event], event=segment.event))
+            words = []
+        if words:
+            pieces.append(Said(speaker=turn.speaker, text=" ".join(words)))
     return tuple(pieces)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cares.dialogue.lint import Fault
-from cares.records.dialogue import Turn, Verdict
+from cares.records.dialogue import Turn, Verdict, planned_turns
 from cares.records.scene import Scene
 
 
@@ -34,7 +34,8 @@ def verdict_fault(
 ) -> Fault | None:
     """Why an evaluator refuses a dialogue: a label or the topic that it did not recover; None when it does not."""
     found = {verdict.event: verdict for verdict in verdicts}
-    slots = {s.event: number for number, turn in enumerate(turns) for s in turn.segments if s.event is not None}
+    numbers = planned_turns(turns)
+    slots = {s.event: n for n, turn in zip(numbers, turns, strict=True) for s in turn.segments if s.event is not None}
     for index, event in enumerate(scene.events):
         verdict = found.get(index)
         if verdict is None or verdict.label is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cares.catalog.load import Catalog
 from cares.core.rng import KeyedRandom
-from cares.dialogue.breaks import broken_turn, run_on_turn, split_sentences
+from cares.dialogue.breaks import broken_turns, run_on_turn, split_sentences, turns_of
 from cares.dialogue.lint import are_alike, copied_phrase, loops, text_fault
 from cares.dialogue.plan import TurnPlan
 from cares.dialogue.skeleton import SHORTEST_LINE, Line, SkeletonFault
@@ -58,6 +58,8 @@ def trimmed(
 def realise(lines: Sequence[Line], plans: Sequence[TurnPlan], scene: Scene, draws: Sequence[KeyedRandom]) -> list[Turn]:
     """Turn the written lines into turns with their sounds in place.
 
+    A turn that is interrupted becomes three; `cares.records.dialogue.planned_turns` finds the planned one of each.
+
     Args:
         lines: one a turn, from `cares.dialogue.skeleton.read_lines`.
         plans: one a turn.
@@ -67,7 +69,7 @@ def realise(lines: Sequence[Line], plans: Sequence[TurnPlan], scene: Scene, draw
     Raises:
         SkeletonFault: a line cannot be broken, or is too short for a sound inside it.
     """
-    turns = []
+    turns: list[Turn] = []
     for number, (line, plan, draw) in enumerate(zip(lines, plans, draws, strict=True)):
         says = line["says"]
         if plan.event is None:
@@ -76,10 +78,11 @@ def realise(lines: Sequence[Line], plans: Sequence[TurnPlan], scene: Scene, draw
             after = " ".join(line[field] for field in ("remark", "then") if field in line)
             segments = (Segment(text=says), Segment(event=plan.event), Segment(text=after))
         elif plan.kind == "behavioral":
-            broken = broken_turn(says, scene.events[plan.event].register_id, plan.event, draw)
+            broken = broken_turns(says, scene.events[plan.event].register_id, plan.event, draw)
             if broken is None:
                 raise SkeletonFault("no_place_to_break", f"turn {number}: {says}", number)
-            segments = broken
+            turns += turns_of(plan.speaker, broken)
+            continue
         else:
             split = run_on_turn(says, plan.event, draw)
             if split is None:

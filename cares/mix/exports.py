@@ -82,10 +82,10 @@ def turns(timeline: Timeline) -> list[tuple[int, int, str, str]]:
 
 
 def gap_name(gap: PlacedGap) -> str:
-    """What a gap is: "turn", "decoy", or "event:0" and so on."""
+    """What a gap is: "turn", "pause", "decoy", or "event:0" and so on."""
     if gap.event is not None:
         return f"event:{gap.event}"
-    return "turn" if gap.kind == "turn" else "decoy"
+    return "decoy" if gap.kind == "word" else gap.kind
 
 
 def _annotation(

@@ -11,7 +11,8 @@ import numpy as np
 from cares.core.errors import InputError
 from cares.core.pcm import Samples
 from cares.mix.edges import WINDOW, quiet_point, spoken_span
-from cares.records.dialogue import Dialogue
+from cares.mix.params import to_samples
+from cares.records.dialogue import Dialogue, Segment, planned_turns
 from cares.records.scene import Speaker
 from cares.records.speech import SceneAlignment, SceneSpeech, Utterance, Word
 
@@ -44,18 +45,26 @@ class Piece:
 
 @dataclass(frozen=True)
 class Joint:
-    """What lies between two pieces: the change of turn, an event, or a decoy."""
+    """What lies between two pieces: the change of turn, an event, a decoy, a pause, or an interruption.
 
-    kind: Literal["turn", "word"]
+    `length` is that of a pause, and how long before the piece's end an interruption begins; other lengths are drawn.
+    """
+
+    kind: Literal["turn", "word", "pause", "overlap"]
     event: int | None = None
+    length: int = 0
 
 
 @dataclass(frozen=True)
 class Strip:
-    """Pieces in order, and len(pieces) - 1 joints between them."""
+    """Pieces in order, and len(pieces) - 1 joints between them.
+
+    `reacting` are the turns of the dialogue in which a sound falls, with those that an interruption adds to them.
+    """
 
     pieces: tuple[Piece, ...]
     joints: tuple[Joint, ...]
+    reacting: frozenset[int] = frozenset()
 
 
 def build_strip(dialogue: Dialogue, speech: SceneSpeech, alignment: SceneAlignment, samples: Samples) -> Strip:
@@ -87,13 +96,29 @@ def build_strip(dialogue: Dialogue, speech: SceneSpeech, alignment: SceneAlignme
             else:
                 pieces.append(_whole(utterance, turn.speaker, words[utterance.index], samples))
             if len(pieces) > 1:
-                joints.append(Joint("turn" if fresh else "word", event))
+                joints.append(_joint(segment, fresh, event))
             fresh, event = False, None
         if event is not None:
             raise _misfit(DIALOGUES, dialogue.scene_id, f"event {event}", "speech after it in its turn")
     if not pieces:
         raise _misfit(SPEECH, dialogue.scene_id, "no utterance", "at least one")
-    return Strip(tuple(pieces), tuple(joints))
+    numbers = planned_turns(dialogue.turns)
+    with_sounds = {
+        number
+        for number, turn in zip(numbers, dialogue.turns, strict=True)
+        if any(segment.event is not None for segment in turn.segments)
+    }
+    reacting = frozenset(index for index, number in enumerate(numbers) if number in with_sounds)
+    return Strip(tuple(pieces), tuple(joints), reacting)
+
+
+def _joint(segment: Segment, fresh: bool, event: int | None) -> Joint:
+    """The joint before a segment; `fresh` at the beginning of a turn."""
+    if segment.overlap_ms:
+        return Joint("overlap", length=to_samples(segment.overlap_ms))
+    if segment.pause_ms:
+        return Joint("pause", length=to_samples(segment.pause_ms))
+    return Joint("turn" if fresh else "word", event)
 
 
 def boundaries(piece: Piece) -> list[int]:
@@ -105,9 +130,10 @@ def boundaries(piece: Piece) -> list[int]:
 def split(strip: Strip, index: int, boundary: int, samples: Samples) -> Strip:
     """The strip with piece `index` parted before its word `boundary` by a joint without an event."""
     left, right = _cut(strip.pieces[index], boundary, samples)
-    return Strip(
-        (*strip.pieces[:index], left, right, *strip.pieces[index + 1 :]),
-        (*strip.joints[:index], Joint("word"), *strip.joints[index:]),
+    return replace(
+        strip,
+        pieces=(*strip.pieces[:index], left, right, *strip.pieces[index + 1 :]),
+        joints=(*strip.joints[:index], Joint("word"), *strip.joints[index:]),
     )
 
 

@@ -5,6 +5,9 @@ before the gap, over the words before it, so that it is heard before anyone can 
 gap goes on over the words after it. With `event_gap_max_ms` above the drawn range, a gap first grows by what the sound
 needs. In `paper` only behavioral events have such gaps: their sounds end just before speech resumes, an ambient event's
 words run on without a gap, and only behavioral gaps have decoys.
+
+What a speaker does after a sound is not placed but laid out as the dialogue has it, to the sample: a pause between two
+utterances of a turn, and how long before the end of a fragment the other speaker comes in.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from cares.records.scene import Scene
 
 @dataclass(frozen=True)
 class Gap:
-    """The space of a joint."""
+    """The space of a joint; of an overlap, `end` lies before `start`."""
 
     joint: Joint
     start: int
@@ -50,6 +53,10 @@ class Placement:
     extended: frozenset[int]
     decoys_wanted: int
     decoys: int
+
+    def turn_of(self, event: int) -> int:
+        """The turn of the dialogue in which an event falls; StopIteration when there is no such event."""
+        return next(self.pieces[i + 1].turn for i, gap in enumerate(self.gaps) if gap.joint.event == event)
 
 
 class Placer:
@@ -86,16 +93,15 @@ class Placer:
         return KeyedRandom(self._seed, purpose, self._scene.scene_id, entity).between(to_samples(low), to_samples(high))
 
     def _choose_decoys(self, strip: Strip, wanted: int, samples: Samples) -> list[tuple[int, int]]:
-        """(piece, word boundary) of each decoy: at most one a turn, in turns without an event, clear of any sound.
+        """(piece, word boundary) of each decoy: at most one a turn, in turns without a reaction, clear of any sound.
 
         Within a turn the boundary is drawn, then settled by the same rule as that of an ambient event.
         """
         plain = self._lay_out(strip, wanted, 0)
         clear = to_samples(self._params.decoy_clear_ms)
-        busy = {event.slot for event in self._scene.events}
         found: dict[int, tuple[int, int]] = {}
         for index, piece in enumerate(strip.pieces):
-            if piece.turn in busy or piece.turn in found:
+            if piece.turn in strip.reacting or piece.turn in found:
                 continue
             places = {k: plain.starts[index] + piece.words[k].start_sample - piece.start for k in boundaries(piece)}
             usable = [k for k, at in places.items() if _clear_of(plain.spans, at, clear)]
@@ -111,16 +117,22 @@ class Placer:
         starts: list[int] = []
         gaps: list[Gap] = []
         spans: dict[int, Span] = {}
-        turns = words = 0
+        turns = words = spoken_until = 0
         for index, piece in enumerate(strip.pieces):
             starts.append(cursor)
-            cursor += piece.n_samples
+            # who is interrupted may be the last to fall silent
+            cursor = spoken_until = max(spoken_until, cursor + piece.n_samples)
             if index == len(strip.joints):
                 break
             joint = strip.joints[index]
             if joint.event is not None:
                 length, span = self._event(joint.event, piece, starts[-1])
                 spans[joint.event] = span
+            elif joint.kind == "overlap":
+                # the fragment that is interrupted is begun by itself
+                length = -min(joint.length, piece.n_samples // 2)
+            elif joint.kind == "pause":
+                length = joint.length
             elif joint.kind == "turn":
                 length, turns = self._draw("timeline_turn_gap", turns, params.gap_ms), turns + 1
             else:

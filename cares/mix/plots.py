@@ -13,12 +13,15 @@ from cares.records.timeline import MixedScene, Timeline
 
 
 def gap_rows(timelines: Sequence[Timeline]) -> list[dict[str, object]]:
-    """A row a gap: its kind ("turn", "decoy", or the event's label), its length, and the sound's overlap with words."""
+    """A row a gap: its kind ("turn", "pause", "decoy", or the event's label), its length, and the sound's overlap with words."""
     rows: list[dict[str, object]] = []
     for timeline in timelines:
         events = {event.event: event for event in timeline.events}
         for gap in timeline.gaps:
-            row: dict[str, object] = {"scene_id": timeline.scene_id, "kind": "turn" if gap.kind == "turn" else "decoy"}
+            row: dict[str, object] = {
+                "scene_id": timeline.scene_id,
+                "kind": "decoy" if gap.kind == "word" else gap.kind,
+            }
             row |= {"gap_s": _seconds(gap.end_sample - gap.start_sample), "before_s": "", "after_s": ""}
             if gap.event is not None:
                 event = events[gap.event]

@@ -94,11 +94,11 @@ def event_ducks(scene: Scene, placement: Placement, params: MixParams, seed: int
     for index, event in enumerate(scene.events):
         if deepest == 0 or (params.duck_labels == "behavioral" and event.reaction != "behavioral"):
             continue
-        span = placement.spans[index]
+        span, turn = placement.spans[index], placement.turn_of(index)
         spoken = [
             (start, start + piece.n_samples, piece.speaker)
             for piece, start in zip(placement.pieces, placement.starts, strict=True)
-            if piece.turn == event.slot and start < span.end and start + piece.n_samples > span.start
+            if piece.turn == turn and start < span.end and start + piece.n_samples > span.start
         ]
         if not spoken:
             continue
@@ -136,6 +136,7 @@ def _record(scene: Scene, placement: Placement, choices: Choices, levels: Levels
         gaps=tuple(
             PlacedGap(kind=gap.joint.kind, start_sample=gap.start, end_sample=gap.end, event=gap.joint.event)
             for gap in placement.gaps
+            if gap.joint.kind != "overlap"
         ),
         rules=rules,
     )
@@ -175,7 +176,7 @@ def _events(scene: Scene, placement: Placement, choices: Choices, levels: Levels
                 reaction=event.reaction,
                 register_id=event.register_id,
                 take_id=choices.takes[index].take_id,
-                turn=event.slot,
+                turn=placement.turn_of(index),
                 start_sample=span.start,
                 end_sample=span.end,
                 gap_start=gap.start,

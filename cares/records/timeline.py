@@ -98,9 +98,12 @@ class PlacedEvent(Record):
 
 
 class PlacedGap(Record):
-    """A gap of the timeline: at a turn boundary or between two words of a turn, with or without a sound in it."""
+    """A gap of the timeline: at a turn boundary or between two words of a turn, with or without a sound in it.
 
-    kind: Literal["turn", "word"]
+    A "pause" is one that the speaker makes in searching for a word or for the thread, after a sound and apart from it.
+    """
+
+    kind: Literal["turn", "word", "pause"]
     start_sample: Sample
     end_sample: Sample
     event: Annotated[int, Field(ge=0)] | None = None

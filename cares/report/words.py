@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cares.core.canonical import Json
 from cares.core.rng import KeyedRandom
-from cares.records.dialogue import Attempt, Dialogue
+from cares.records.dialogue import Attempt, Dialogue, Segment
 from cares.records.scene import REACTIONS, Event, Scene
 from cares.report.attempts import WrittenTurn, best_attempt, read_turns
 from cares.report.inputs import Inputs
@@ -153,19 +153,22 @@ def drawn(inputs: Inputs, tools: Tools) -> list[Read]:
 
 
 def spoken(dialogue: Dialogue, scene: Scene) -> tuple[SpokenTurn, ...]:
-    """The turns with their sounds; a sentence that is broken off ends in a dash."""
+    """The turns with their sounds; a sentence that is broken off ends in a dash, and dots stand for a pause."""
     return tuple(
         SpokenTurn(
             turn.speaker,
             tuple(
-                Part(f"{segment.text.rstrip(' -–—…')}—" if segment.delivery == "cut" else segment.text, None)
-                if segment.event is None
-                else Part("", scene.events[segment.event])
+                Part(_as_said(segment), None) if segment.event is None else Part("", scene.events[segment.event])
                 for segment in turn.segments
             ),
         )
         for turn in dialogue.turns
     )
+
+
+def _as_said(segment: Segment) -> str:
+    text = f"{segment.text.rstrip(' -–—…')}—" if segment.delivery == "cut" else segment.text
+    return f"… {text}" if segment.pause_ms else text
 
 
 def refused(inputs: Inputs) -> list[Refused]:
