@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +10,16 @@ import pytest
 from speech_world import scene
 
 from cares.core.errors import InputError
-from cares.speech.voices import VOICES_FILE, cast_voices, load_voices, other_casts, speaking_rate
+from cares.models.registry import load_registry
+from cares.speech.voices import (
+    VOICES_FILE,
+    Voice,
+    cast_voices,
+    load_voices,
+    other_casts,
+    read_table,
+    speaking_rate,
+)
 
 VOICES = load_voices()
 
@@ -80,6 +90,10 @@ def test_two_voices_of_each_gender_are_needed() -> None:
         ("gender: M", "gender: X", r"jm_kumo\.gender"),
         ("accent: American, licence: CC0-1.0", "accent: American", r"joe\.licence"),
         ("jf_nezumi:\n", "jf_alpha:\n", "occurs twice"),
+        ("default: true", "defautl: true", r"jf_alpha\.defautl: .*no such key"),
+        ("default: true", "held_out: true", r"jf_alpha\.held_out: got True"),
+        ("default: true", "url: 'http://a'", r"jf_alpha: .*url and request are for the voices of a server"),
+        ("{language: English, task_type: CustomVoice}", "{language: Chinese}", "qwen_serena: .*of the other voices"),
     ],
 )
 def test_a_fault_in_the_table_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -95,3 +109,79 @@ def test_a_missing_or_empty_table_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty.yaml").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="a mapping"):
         load_voices(path=tmp_path / "empty.yaml")
+
+
+EIGHT = {
+    f"{gender}{number}": Voice(engine="piper", model="m", voice=str(number), gender=gender, accent="x", licence="x")
+    for gender in "FM"
+    for number in range(4)
+}  # fmt: skip
+
+
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "voices.yaml"
+    path.write_text(json.dumps({name: voice.to_json() | {"default": True} for name, voice in EIGHT.items()}))
+    return path
+
+
+def test_the_default_voices_are_the_packaged_six() -> None:
+    assert list(VOICES) == ["jf_alpha", "jf_gongitsune", "jf_nezumi", "jf_tebukuro", "jm_kumo", "joe"]
+    assert not any(voice.non_commercial or voice.served for voice in VOICES.values())
+
+
+def test_the_table_names_licences_and_marks_what_is_not_commercial() -> None:
+    every = read_table()
+    assert sum(name.startswith("vctk_") for name in every) == 108
+    assert {voice.licence for voice in every.values() if voice.non_commercial} == {"CPML"}
+    assert all(voice.non_commercial for voice in every.values() if voice.model == "coqui-xtts-v2")
+    registry = load_registry()
+    for voice in every.values():
+        assert registry[voice.model].kind == "tts"
+        assert registry[voice.model].licence == voice.licence
+        assert registry[voice.model].served == voice.served
+    assert read_table()["qwen_ryan"].recorded_engine == "openai (served)"
+
+
+def test_other_voices_are_asked_for_by_pattern() -> None:
+    chosen = load_voices(("vctk_p22*", "joe"))
+    assert list(chosen) == ["joe", "vctk_p225", "vctk_p226", "vctk_p227", "vctk_p228", "vctk_p229"]
+    with pytest.raises(InputError, match=r"speech\.voices: got 'vtck_\*'"):
+        load_voices(("vtck_*",))
+
+
+def test_held_out_voices_speak_in_the_test_split_alone(tmp_path: Path) -> None:
+    voices = load_voices(path=table(tmp_path), held_out=("F0", "F3", "M1", "M2"))
+    held = {name for name, voice in voices.items() if voice.held_out}
+    assert held == {"F0", "F3", "M1", "M2"}
+    scenes = many(200)
+    casts = cast_voices(scenes, voices, 3)
+    for one in scenes:
+        assert all((name in held) == (one.split == "test") for name in casts[one.scene_id])
+        others = other_casts(one, casts[one.scene_id], voices, 3)
+        assert others
+        assert all((name in held) == (one.split == "test") for cast in others for name in cast)
+    assert {name for cast in casts.values() for name in cast} == set(EIGHT)
+
+
+def test_without_held_out_voices_casting_stays_as_it_is(tmp_path: Path) -> None:
+    assert cast_voices(many(60), load_voices(path=table(tmp_path)), 3) == cast_voices(many(60), EIGHT, 3)
+
+
+@pytest.mark.parametrize(
+    ("held_out", "said"),
+    [
+        (("F0", "M0", "M1"), "held-out voices of gender F: got 1, expected at least 2"),
+        (("F0", "F1", "M0", "M1", "M2"), "other voices of gender M: got 1, expected at least 2"),
+        (("F0", "F1"), "held-out voices of gender M: got 0"),
+        (("X0",), r"speech\.held_out_voices: got 'X0', expected a voice of speech\.voices"),
+    ],
+)
+def test_too_few_voices_on_one_side_are_told(tmp_path: Path, held_out: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        load_voices(path=table(tmp_path), held_out=held_out)
+
+
+def test_an_items_key_depends_on_neither_the_servers_address_nor_the_split() -> None:
+    one = read_table()["qwen_ryan"]
+    assert one.key() == one.model_copy(update={"url": "http://here:1", "held_out": True, "accent": "y"}).key()
+    assert one.key() != one.model_copy(update={"request": {"language": "German"}}).key()
