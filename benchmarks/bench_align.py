@@ -1,109 +1,166 @@
-"""Speed and accuracy of hearing and alignment: a Piper voice reports the durations of its own phonemes, the truth here.
+"""Accuracy of alignment on speech whose word times are known, and its speed.
 
-Needs the package onnx, which Piper uses to read those durations; without it only the speed is measured.
+Three kinds of truth: phrases, and single words, that were spoken apart and joined with gaps of 0 to 600 ms; the
+engines' own timing of whole sentences; and the cuts that the speech stage makes in them, against that timing.
+
+    python benchmarks/bench_align.py --backend whisper-timestamped
 """
 
 from __future__ import annotations
 
-import importlib.util
+import argparse
+import json
 import resource
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import soxr
-from piper import PiperVoice, SynthesisConfig
+from align_items import CHOSEN_WITH, HELD_OUT, Items
 
-from cares.asr.recogniser import Recogniser
-from cares.asr.types import AlignedWord
-from cares.core.pcm import SAMPLE_RATE, Samples
+from cares.asr.aligner import Aligner
+from cares.asr.truth import (
+    NO_TIMING_ERRORS,
+    KnownClip,
+    KnownPart,
+    TimingErrors,
+    joined,
+    spread,
+    timing_errors,
+    without_silence,
+)
+from cares.core.canonical import Json
+from cares.core.pcm import SAMPLE_RATE
 from cares.core.store import ItemStore
 from cares.models.ensure import ensure
+from cares.speech.crosscheck import known_clip
+from cares.speech.engines import Engine, Speech, load_engine
+from cares.speech.signal import cut_after, to_samples
+from cares.speech.voices import load_voices
 
-TEXTS = (
-    "We could paint the fence on Sunday, if the rain stays away.",
-    "But what did Martha say about it when you told her yesterday?",
-    "No, the whole panel is broken, and the gate won't close either.",
-    "Wait, I thought we agreed to sell the old car before the winter starts.",
-    "She keeps asking whether the children can swim well enough by now.",
-    "The train was late again so I walked home through the park.",
-)
-BETWEEN_WORDS = frozenset(" ,.?!;:^$")
+GAPS_MS = (0, 50, 150, 300, 600)
+AROUND = SAMPLE_RATE // 25
+CUT_SEARCH_MS, CUT_FADE_MS = 40, 20
+MODELS = {"whisper-timestamped": "whisper-base", "faster-whisper": "whisper-base-ct2"}
 
-
-def speak(voice: PiperVoice, text: str, with_truth: bool) -> tuple[Samples, list[tuple[int, int]]]:
-    """The text as 44.1 kHz samples, and start and end sample of each word if they are known."""
-    config = SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
-    options = {"include_alignments": True} if with_truth else {}
-    (chunk,) = voice.synthesize(text, config, **options)
-    scale = SAMPLE_RATE / chunk.sample_rate
-    words: list[tuple[int, int]] = []
-    at, start = 0, None
-    for phoneme in chunk.phoneme_alignments or [] if with_truth else []:
-        if phoneme.phoneme in BETWEEN_WORDS and start is not None:
-            words.append((round(start * scale), round(at * scale)))
-            start = None
-        elif phoneme.phoneme not in BETWEEN_WORDS and start is None:
-            start = at
-        at += phoneme.num_samples
-    spoken = soxr.resample(chunk.audio_float_array, chunk.sample_rate, SAMPLE_RATE)
-    return np.round(np.clip(spoken, -1, 1) * 32767).astype(np.int16), words
+VOICES = load_voices(("*",))
 
 
-def spread(name: str, samples: list[int]) -> None:
-    """Print median, median size, 90th percentile and largest of some errors, in milliseconds."""
-    ms = np.array(samples) * 1000 / SAMPLE_RATE
-    size = np.abs(ms)
-    figures = (
-        f"median {np.median(ms):+.0f}, median size {np.median(size):.0f}, 90 % within {np.percentile(size, 90):.0f}"
-    )
-    print(f"{name}: {figures}, largest {size.max():.0f} ms ({len(ms)} words)")
+@cache
+def engine(model: str, name: str) -> Engine:
+    return load_engine(name, model, ensure(model))
 
 
-def timed(name: str, seconds: float, work: Callable[[], Any]) -> None:
-    """Print wall and processor time of some work, as parts of the sound's length."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(f"{name}: {seconds:.0f} s of sound, real-time factor {wall / seconds:.3f} (processor {cpu / seconds:.3f})")
+@cache
+def spoken(voice_id: str, text: str) -> Speech:
+    voice = VOICES[voice_id]
+    return engine(voice.model, voice.engine).speak(text, voice.voice, 1.0, 1)
 
 
-Spoken = list[tuple[str, Samples, list[tuple[int, int]]]]
+def part(voice: str, text: str) -> KnownPart:
+    speech = spoken(voice, text)
+    return KnownPart(without_silence(to_samples(speech.samples, speech.rate)), tuple(text.split()))
 
 
-def measure(threads: int, spoken: Spoken) -> list[tuple[AlignedWord, ...]]:
-    """Print the speed of each way of hearing with this many threads; returns what alignment found."""
-    pause = np.zeros(SAMPLE_RATE // 2, np.int16)
-    whole = np.concatenate([part for _, samples, _ in spoken * 2 for part in (samples, pause)])[: 60 * SAMPLE_RATE]
-    seconds = sum(len(samples) for _, samples, _ in spoken) / SAMPLE_RATE
-    with tempfile.TemporaryDirectory() as folder:
-        recogniser = Recogniser(store=ItemStore("asr", Path(folder)), threads=threads)
-        recogniser.align(whole[: 3 * SAMPLE_RATE], "loads the model")
-        timed(f"text, threads: {threads}", seconds, lambda: [recogniser.text(part) for _, part, _ in spoken])
-        timed(f"words, threads: {threads}", seconds, lambda: [recogniser.words(part) for _, part, _ in spoken])
-        timed(f"words of one file, threads: {threads}", len(whole) / SAMPLE_RATE, lambda: recogniser.words(whole))
-        timed(f"align, threads: {threads}", seconds, lambda: [recogniser.align(part, text) for text, part, _ in spoken])
-        return [recogniser.align(samples, text) for text, samples, _ in spoken]
+def gaps(clip: int, count: int) -> list[int]:
+    """Each gap at each place once over the clips."""
+    return [GAPS_MS[(clip + place) % len(GAPS_MS)] * SAMPLE_RATE // 1000 for place in range(count)]
+
+
+def phrase_clips(items: Items) -> Iterator[tuple[str, KnownClip]]:
+    """Phrases joined; the last one ends its sentence."""
+    for voice in items.voices:
+        for index, phrases in enumerate(items.clips):
+            parts = [part(voice, phrase) for phrase in (*phrases[:-1], f"{phrases[-1]}.")]
+            yield voice, joined(parts, gaps(index, len(parts) - 1), AROUND)
+
+
+def word_clips(items: Items) -> Iterator[tuple[str, KnownClip]]:
+    """Words of the first three sentences, each spoken alone."""
+    for voice in items.voices:
+        for index, sentence in enumerate(items.sentences[:3]):
+            parts = [part(voice, word.strip(".,?")) for word in sentence.split()]
+            yield voice, joined(parts, gaps(index, len(parts) - 1), AROUND)
+
+
+def sentence_clips(items: Items) -> Iterator[tuple[str, KnownClip]]:
+    """Whole sentences with the engine's own timing."""
+    for voice in items.voices:
+        for sentence in items.sentences:
+            if (clip := known_clip(spoken(voice, sentence), sentence)) is not None:
+                yield voice, clip
+
+
+def joints(pairs: Sequence[tuple[int, int]], gap_ms: int) -> list[int]:
+    return [error for gap, error in pairs if gap == gap_ms * SAMPLE_RATE // 1000]
+
+
+def joined_figures(aligner: Aligner, clips: Iterator[tuple[str, KnownClip]]) -> Json:
+    total = sum((errors(aligner, clip) for _, clip in clips), NO_TIMING_ERRORS)
+    broken = [error for gap, error in (*total.before, *total.after) if gap]
+    return {
+        "starts": spread(total.starts),
+        "ends": spread(total.ends),
+        "at breaks": spread(total.at_breaks),
+        "at breaks with a gap": spread(broken),
+        "by gap": {f"{gap} ms": spread(joints((*total.before, *total.after), gap)) for gap in GAPS_MS},
+        "words without a time": total.missed,
+    }
+
+
+def errors(aligner: Aligner, clip: KnownClip) -> TimingErrors:
+    return timing_errors(clip, aligner.align(clip.samples, " ".join(clip.words)))
+
+
+def sentence_figures(aligner: Aligner, clips: Sequence[tuple[str, KnownClip]]) -> Json:
+    figures: dict[str, Json] = {}
+    for name in sorted({engine_of(voice) for voice, _ in clips}):
+        own = [clip for voice, clip in clips if engine_of(voice) == name]
+        total = sum((errors(aligner, clip) for clip in own), NO_TIMING_ERRORS)
+        cuts = [error for clip in own for error in cut_errors(aligner, clip)]
+        figures[name] = {"starts": spread(total.starts), "ends": spread(total.ends), "cuts": spread(cuts)}
+    return figures
+
+
+def cut_errors(aligner: Aligner, clip: KnownClip) -> list[int]:
+    """How far each possible cut of a sentence lies outside the engine's own gap between two words."""
+    found = aligner.align(clip.samples, " ".join(clip.words))
+    result = []
+    for last in range(1, len(found) - 2):
+        end, start = clip.ends[last], clip.starts[last + 1]
+        if end is None or start is None:
+            continue
+        word, following = found[last], found[last + 1]
+        cut = len(cut_after(clip.samples, word.end_sample, following.start_sample, CUT_SEARCH_MS, CUT_FADE_MS))
+        result.append(min(0, cut - end) or max(0, cut - start))
+    return result
+
+
+def engine_of(voice: str) -> str:
+    return VOICES[voice].engine
 
 
 def main() -> None:
-    """Measure with one and with two threads."""
-    with_truth = importlib.util.find_spec("onnx") is not None
-    voice = PiperVoice.load(str(ensure("piper-joe") / "en_US-joe-medium.onnx"), include_alignments=with_truth)
-    spoken = [(text, *speak(voice, text, with_truth)) for text in TEXTS]
-    found = measure(1, spoken)
-    print(f"the same with two threads: {found == measure(2, spoken)}")
-    if with_truth:
-        truths = [truth for _, _, truth in spoken]
-        pairs = [pair for words, truth in zip(found, truths, strict=True) for pair in zip(words, truth, strict=True)]
-        spread("starts", [word.start_sample - start for word, (start, _) in pairs])
-        spread("ends", [word.end_sample - end for word, (_, end) in pairs])
-    else:
-        print("no package onnx: accuracy was not measured")
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
+    """Print the figures of one backend as JSON."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--backend", choices=sorted(MODELS), default="whisper-timestamped")
+    options.add_argument("--items", choices=("held-out", "chosen-with"), default="held-out")
+    chosen = options.parse_args()
+    items = HELD_OUT if chosen.items == "held-out" else CHOSEN_WITH
+    sentences = list(sentence_clips(items))
+    clips = [*phrase_clips(items)]
+    with tempfile.TemporaryDirectory() as folder:
+        aligner = Aligner(MODELS[chosen.backend], chosen.backend, ItemStore("asr", Path(folder)))
+        aligner.align(sentences[0][1].samples[: SAMPLE_RATE // 2], "loads")
+        begun = time.process_time()
+        figures = {"phrases": joined_figures(aligner, iter(clips))}
+        seconds = sum(len(clip.samples) for _, clip in clips) / SAMPLE_RATE
+        figures["real-time factor"] = round((time.process_time() - begun) / seconds, 3)
+        figures["words"] = joined_figures(aligner, word_clips(items))
+        figures["engine timing"] = sentence_figures(aligner, sentences)
+    figures["peak memory GiB"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
+    print(json.dumps({"backend": chosen.backend, "items": chosen.items, **figures}, indent=1))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
 from cares.records.speech import SceneSpeech
+from cares.speech.crosscheck import cross_check
 from cares.speech.params import AlignParams
 from cares.speech.work import align_scenes, alignment_metrics
 
@@ -26,7 +27,7 @@ def main() -> None:
     check_not_empty(aligned, SPEECH)
     write_records(OUT, aligned)
     metrics = alignment_metrics(aligned)
-    write_json(METRICS, metrics)
+    write_json(METRICS, {**metrics, "against_engine_timing": cross_check(speech, section)})
     print(
         f"align: {metrics['words']} words of {metrics['scenes']} scenes, {metrics['interpolated_words']} of them "
         f"interpolated; {OUT}"

@@ -6,8 +6,6 @@ stages that hear the same sound pay once; the model is loaded only for what is n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -15,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cares.asr.align import align_words
+from cares.asr.aligner import WINDOW_SAMPLES, Aligner, torch_threads
 from cares.asr.types import AlignedWord, RecognisedWord
-from cares.asr.whisper_model import WINDOW_SECONDS, as_heard, load_whisper, log_mel, to_sample
-from cares.core.pcm import SAMPLE_RATE, Samples, read_samples, samples_digest
+from cares.asr.whisper_model import as_heard, load_whisper, log_mel, to_sample
+from cares.core.pcm import Samples, read_samples, samples_digest
 from cares.core.store import ItemStore, item_key, source_digest
 from cares.models.ensure import ensure, model_digest
 
@@ -35,11 +33,9 @@ OPTIONS: dict[str, Any] = {
 TEXT_OPTIONS: dict[str, Any] = {"language": "en", "task": "transcribe", "temperature": 0.0, "without_timestamps": True}
 NO_SPEECH, LEAST_LOG_PROBABILITY = 0.6, -1.0
 HEARING_CODE = ("cares.asr.recogniser", "cares.asr.types", "cares.asr.whisper_model")
-ALIGNING_CODE = (*HEARING_CODE, "cares.asr.align", "cares.asr.boundaries")
 LIBRARIES = ("openai-whisper", "whisper-timestamped", "torch", "soxr")
 SHORTEST_SAMPLES = 4410
 LEAST_PEAK = 33
-WINDOW_SAMPLES = WINDOW_SECONDS * SAMPLE_RATE
 
 
 class Recogniser:
@@ -75,7 +71,7 @@ class Recogniser:
         key = item_key(way="words", pcm=samples_digest(samples), options=OPTIONS, code=code, **self._depends)
         kept = self._store.get(key)
         if kept is None:
-            with self._limited():
+            with torch_threads(self._threads):
                 heard = self._transcribe(samples) if _is_audible(samples) else ()
             kept = self._store.put(key, [word.to_json() for word in heard])
         return tuple(RecognisedWord.parse(value, self._store.path(key)) for value in kept.value)
@@ -89,7 +85,7 @@ class Recogniser:
         key = item_key(way="text", pcm=samples_digest(samples), options=TEXT_OPTIONS, code=code, **self._depends)
         kept = self._store.get(key)
         if kept is None:
-            with self._limited():
+            with torch_threads(self._threads):
                 heard = self._decode(samples) if _is_audible(samples) else ""
             kept = self._store.put(key, heard)
         return str(kept.value)
@@ -104,32 +100,15 @@ class Recogniser:
         Raises:
             ValueError: the sound is longer than 30 s or the text too long for one window.
         """
-        samples = read_samples(sound) if isinstance(sound, Path) else sound
-        if len(samples) > WINDOW_SAMPLES:
-            raise ValueError(f"{len(samples)} samples to align, at most {WINDOW_SAMPLES} (30 s)")
-        code = source_digest(*ALIGNING_CODE)
-        key = item_key(way="align", pcm=samples_digest(samples), text=known_text, code=code, **self._depends)
-        kept = self._store.get(key)
-        if kept is None:
-            with self._limited():
-                aligned = align_words(lambda: self._model, samples, known_text.split())
-            kept = self._store.put(key, [word.to_json() for word in aligned])
-        return tuple(AlignedWord.parse(value, self._store.path(key)) for value in kept.value)
+        return self._aligner.align(sound, known_text)
+
+    @cached_property
+    def _aligner(self) -> Aligner:
+        return Aligner(self.model_id, store=self._store, threads=self._threads, load=lambda: self._model)
 
     @cached_property
     def _model(self) -> Whisper:
         return load_whisper(ensure(self.model_id))
-
-    @contextmanager
-    def _limited(self) -> Iterator[None]:
-        import torch
-
-        before = torch.get_num_threads()
-        torch.set_num_threads(self._threads)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
 
     def _decode(self, samples: Samples) -> str:
         """One window, greedy; nothing where Whisper's own two thresholds say that nobody speaks."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HEARD_RATE = 16_000
 WINDOW_SECONDS = 30
 FRAMES_PER_S = 100
+MARGIN_FRAMES = 100
 
 
 def load_whisper(folder: Path) -> Whisper:

@@ -8,14 +8,13 @@ from itertools import pairwise
 from cares.asr.types import AlignedWord
 from cares.core.pcm import Samples
 from cares.records.speech import SceneAlignment, SceneSpeech, Utterance, Word
-from cares.speech.hearing import Listener
-from cares.speech.packing import align_together
+from cares.speech.packing import WordPlacer, align_together
 from cares.speech.spoken import spoken_words
 
 Span = tuple[int, int]
 
 
-def align_scene(speech: SceneSpeech, samples: Samples, listener: Listener) -> SceneAlignment:
+def align_scene(speech: SceneSpeech, samples: Samples, placer: WordPlacer) -> SceneAlignment:
     """The time of every word of every utterance, in samples of the scene's file.
 
     Words are those of the text as written, split at white space. A written word that is said as several ("$180") spans
@@ -25,12 +24,12 @@ def align_scene(speech: SceneSpeech, samples: Samples, listener: Listener) -> Sc
     Args:
         speech: a scene without failure.
         samples: its file, int16 [T] at 44,100 Hz.
-        listener: knows the words and finds their places.
+        placer: finds the places of known words.
     """
     clips = [samples[u.start_sample : u.start_sample + u.n_samples] for u in speech.utterances]
     said = [spoken_words(utterance.text) for utterance in speech.utterances]
     texts = [" ".join(word for words in spoken for word in words) for spoken in said]
-    found = align_together(clips, texts, listener)
+    found = align_together(clips, texts, placer)
     words = [
         word
         for utterance, spoken, parts in zip(speech.utterances, said, found, strict=True)

@@ -6,7 +6,7 @@ Utterances are set one behind the other with half a second of silence between th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,6 +16,13 @@ from cares.speech.hearing import Listener
 
 GAP = SAMPLE_RATE // 2
 LIMIT = 29 * SAMPLE_RATE
+
+
+class WordPlacer(Protocol):
+    """The part of `cares.asr.aligner.Aligner` that is used here; sounds are int16 [T] at 44,100 Hz."""
+
+    def align(self, sound: Samples, known_text: str) -> tuple[AlignedWord, ...]:
+        """The place of each word of `known_text`; at most 30 s."""
 
 
 class Window(NamedTuple):
@@ -57,12 +64,12 @@ def texts_together(clips: Sequence[Samples], listener: Listener) -> list[str]:
     return [" ".join(words) for words in heard]
 
 
-def align_together(clips: Sequence[Samples], texts: Sequence[str], listener: Listener) -> list[tuple[AlignedWord, ...]]:
+def align_together(clips: Sequence[Samples], texts: Sequence[str], placer: WordPlacer) -> list[tuple[AlignedWord, ...]]:
     """The words of each clip's known text, in samples from its start; a word placed outside its clip has no time."""
     aligned: list[tuple[AlignedWord, ...]] = []
     for window in pack(clips):
         spoken = texts[window.first : window.first + len(window.starts)]
-        words = listener.align(window.samples, " ".join(spoken))
+        words = placer.align(window.samples, " ".join(spoken))
         place = 0
         for text, start, length in zip(spoken, window.starts, window.lengths, strict=True):
             count = len(text.split())

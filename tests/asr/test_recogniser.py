@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cares.asr import aligner as aligner_module
 from cares.asr import recogniser as module
 from cares.asr.recogniser import Recogniser
 from cares.asr.types import AlignedWord, RecognisedWord
@@ -32,7 +33,8 @@ def heard(store: ItemStore, monkeypatch: pytest.MonkeyPatch) -> tuple[Recogniser
         asked.append(len(samples))
         return (RecognisedWord(text="yes", start_sample=10, end_sample=20, confidence=0.5),)
 
-    monkeypatch.setattr(module, "model_digest", lambda model_id: f"digest of {model_id}")
+    for part in (module, aligner_module):
+        monkeypatch.setattr(part, "model_digest", lambda model_id: f"digest of {model_id}")
     monkeypatch.setattr(Recogniser, "_transcribe", transcribe)
     return Recogniser("toy", store), asked
 
