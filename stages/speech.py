@@ -16,7 +16,8 @@ from cares.core.stage import run_stage
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
 from cares.speech.params import SpeechParams
-from cares.speech.work import speak_scenes, speech_metrics
+from cares.speech.summary import check_spoken, speech_metrics
+from cares.speech.work import speak_scenes
 
 SCENES = Path("data/allocation/scenes.jsonl")
 DIALOGUES = Path("data/dialogues/accepted.jsonl")
@@ -34,9 +35,10 @@ def main() -> None:
     began = time.monotonic()
     with replace_folder(OUT) as folder:
         spoken = speak_scenes(scenes, dialogues, section, params.seed, folder, OUT.as_posix())
+        metrics = speech_metrics(spoken)
+        write_json(METRICS, metrics)
+        check_spoken(spoken)
         write_records(folder / "speech.jsonl", [scene.record for scene in spoken])
-    metrics = speech_metrics(spoken)
-    write_json(METRICS, metrics)
     seconds = metrics["samples"] / SAMPLE_RATE
     factor = (time.monotonic() - began) / max(seconds, 1.0)
     print(
@@ -44,9 +46,15 @@ def main() -> None:
         f"{metrics['utterances']} utterances, word error rate {metrics['word_error_rate']:.3f}, real-time factor "
         f"{factor:.2f}; {OUT}/speech.jsonl"
     )
+    if metrics["faults"]:
+        mended = ", ".join(f"{name} {count}" for name, count in metrics["faults"].items())
+        print(f"speech: {metrics['utterances_spoken_again']} utterances spoken again; faults: {mended}")
     for scene in spoken:
         if scene.record.failure:
-            print(f"speech: {scene.record.scene_id} failed: {scene.record.failure}", file=sys.stderr)
+            print(
+                f"speech: {scene.record.scene_id} failed, left out of what follows: {scene.record.failure}",
+                file=sys.stderr,
+            )
 
 
 if __name__ == "__main__":

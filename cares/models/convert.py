@@ -37,6 +37,14 @@ def main() -> None:
         from cares.models.whisper_ct2 import whisper_to_safetensors
 
         whisper_to_safetensors(official, ready)
+    elif conversion == "ge2e":
+        from cares.models.ge2e import checkpoint_to_safetensors
+
+        checkpoint_to_safetensors(official, ready)
+    elif conversion == "unzip":
+        from cares.models.unzip import unzip
+
+        unzip(official, ready)
     else:
         sys.exit(f"unknown conversion {conversion!r}")
 

@@ -29,7 +29,13 @@ from cares.models.registry import load_registry, registered
 from cares.models.schema import Model, ReadyFile, ReadyModel
 
 RECORD = ".cares.json"
-CONVERTERS = {"none": (), "gguf": ("cares.models.gguf",), "whisper-ct2": ("cares.models.whisper_ct2",)}
+CONVERTERS = {
+    "none": (),
+    "gguf": ("cares.models.gguf",),
+    "unzip": ("cares.models.unzip",),
+    "whisper-ct2": ("cares.models.whisper_ct2",),
+    "ge2e": ("cares.models.ge2e",),
+}
 
 
 class _Kept(Record):
@@ -55,7 +61,8 @@ def ensure(model_id: str) -> Path:
     """
     model = registered(model_id)
     if model.served:
-        hint = f"Serve {model.repository} at {model.revision[:12]} and name the server in CARES_LLM_URL"
+        where = "CARES_TTS_URL" if model.kind == "tts" else "CARES_LLM_URL"
+        hint = f"Serve {model.repository} at {model.revision[:12]} and name the server in {where}"
         raise InputError("registry.yaml", f"models.{model_id}", "served", "a model whose files are registered", hint)
     folder = _folder(model_id, model)
     if _is_untouched(folder):

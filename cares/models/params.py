@@ -24,6 +24,7 @@ class ModelsParams(Record):
         encoder: sentence encoder of the evaluators.
         tts: engines that speak, each with its voices.
         asr: hears and aligns.
+        speaker: tells voices apart.
     """
 
     topics: Annotated[str, Field(min_length=1)] | None = None
@@ -34,6 +35,7 @@ class ModelsParams(Record):
     encoder: ModelId
     tts: Annotated[tuple[ModelId, ...], Field(min_length=1)]
     asr: ModelId
+    speaker: ModelId
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
@@ -55,7 +57,7 @@ class ModelsParams(Record):
 
     def ids(self) -> tuple[str, ...]:
         """All models, each once, in the order of the roles."""
-        return *self.language_models, self.encoder, *self.tts, self.asr
+        return *self.language_models, self.encoder, *self.tts, self.asr, self.speaker
 
     def check(self, file: object, writer_is_served: bool) -> None:
         """InputError unless every model is registered and of the kind that its role needs.
@@ -72,6 +74,7 @@ class ModelsParams(Record):
             ("encoder", self.encoder, "encoder"),
             *((f"tts.{place}", model_id, "tts") for place, model_id in enumerate(self.tts)),
             ("asr", self.asr, "asr"),
+            ("speaker", self.speaker, "speaker"),
         ]
         for role, model_id, kind in roles:
             model = registered(model_id)
@@ -80,4 +83,7 @@ class ModelsParams(Record):
                 raise InputError(file, f"models.{role}", model_id, expected)
             if model.served:
                 hint = f"Serve {model.repository} at {model.revision} (docs/full-scale.md)"
+                if kind == "tts":
+                    hint = "Its voices need no entry here: name them in speech.voices and the server in CARES_TTS_URL"
+                    raise InputError(file, f"models.{role}", model_id, "a model whose weights are here", hint)
                 raise InputError(file, f"models.{role}", model_id, "the server that offers it in CARES_LLM_URL", hint)

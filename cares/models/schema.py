@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from cares.core.record import Record
 
-Kind = Literal["llm", "tts", "asr", "encoder"]
-Conversion = Literal["none", "gguf", "whisper-ct2"]
+Kind = Literal["llm", "tts", "asr", "encoder", "speaker"]
+Conversion = Literal["none", "gguf", "unzip", "whisper-ct2", "ge2e"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Family = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 ModelId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
@@ -54,7 +54,8 @@ class Model(Record):
 
     `ready_bytes` is about what the ready folder takes on disk. `family` is what models of one maker and kind share,
     such as "qwen2.5", whatever their size or fine-tuning: who writes and who judges should differ in it. The files of a
-    model that is `served` are not registered: a server offers it (CARES_LLM_URL), started by its keeper at `revision`.
+    model that is `served` are not registered: a server offers it (CARES_LLM_URL, or CARES_TTS_URL for a model that
+    speaks), started by its keeper at `revision`.
     `note` says what of the entry could not be checked.
     """
 
@@ -62,7 +63,7 @@ class Model(Record):
     kind: Kind
     family: Family | None = None
     licence: Annotated[str, Field(min_length=1)]
-    host: Literal["huggingface", "github-release"]
+    host: Literal["huggingface", "github-release", "package-index"]
     repository: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
     revision: Annotated[str, Field(min_length=1)]
     convert: Conversion = "none"
@@ -75,8 +76,8 @@ class Model(Record):
     def _consistent(self) -> Self:
         if self.served == bool(self.files):
             raise ValueError("a model has files, or it is served and has none")
-        if self.served and self.kind != "llm":
-            raise ValueError("only language models are served")
+        if self.served and self.kind not in ("llm", "tts"):
+            raise ValueError("only language models and speaking models are served")
         names = [file.name for file in self.files]
         if len(set(names)) != len(names):
             raise ValueError("a file name occurs twice")

@@ -25,6 +25,9 @@ class Utterance(Record):
     """One utterance in a scene's speech file: `n_samples` from `start_sample`, 44.1 kHz.
 
     `text` is what is heard. An utterance with a sound between two of its words speaks two segments ("joined").
+    `level_cdb` is the level of its speech in centi-dB of full scale, `pause_ms` its longest pause, `letters_per_s` its
+    pace with pauses left out, `voice_likeness` the cosine of its voiceprint with those of the speaker's others in the
+    scene (null for less than a second, or when there are none).
     """
 
     index: Annotated[int, Field(ge=0)]
@@ -39,6 +42,10 @@ class Utterance(Record):
     word_error_rate: Annotated[float, Field(ge=0)]
     start_sample: Sample
     n_samples: Annotated[int, Field(ge=1)]
+    level_cdb: int = 0
+    pause_ms: Annotated[int, Field(ge=0)] = 0
+    letters_per_s: Annotated[float, Field(ge=0)] = 0.0
+    voice_likeness: Annotated[float, Field(ge=-1, le=1)] | None = None
 
 
 class SceneSpeech(Record):

@@ -27,7 +27,7 @@ class Listener(Protocol):
 
 def heard_errors(wanted: Sequence[str], heard: str) -> WordErrors:
     """Word errors between spoken words and a recogniser's text, whose numerals are spelt out first as they are said."""
-    return word_errors(" ".join(wanted), _as_said(heard))
+    return word_errors(" ".join(wanted), as_said(heard))
 
 
 def lost_numbers(wanted: Sequence[str], heard: str) -> list[str]:
@@ -35,11 +35,12 @@ def lost_numbers(wanted: Sequence[str], heard: str) -> list[str]:
 
     Single digits are left out: "one" is a pronoun, and "to", "for" and "ate" sound like numbers.
     """
-    digits = "".join(_numbers(_as_said(heard)))
+    digits = "".join(_numbers(as_said(heard)))
     return [number for number in _numbers(" ".join(wanted)) if len(number) > 1 and number not in digits]
 
 
-def _as_said(heard: str) -> str:
+def as_said(heard: str) -> str:
+    """A recogniser's text with its numerals and signs as words; as it is where it holds a sign that has none."""
     try:
         return spoken_text(heard)
     except UnspeakableError:

@@ -19,13 +19,17 @@ from cares.asr.wer import WordErrors
 from cares.core.pcm import Samples, encode
 from cares.core.rng import derived_seed
 from cares.core.store import ItemStore, item_key, source_digest
+from cares.speech.checks import fault_of_measures, fault_of_pace, fault_of_words
+from cares.speech.company import SHORTEST_SAMPLES, Voiced, fault_of_standing, standings
 from cares.speech.engines import Engine, EngineError, engine_version
 from cares.speech.hearing import Listener, heard_errors
+from cares.speech.measures import NO_MEASURES, Measures, measure
 from cares.speech.packing import texts_together
 from cares.speech.params import SpeechParams
-from cares.speech.quality import fault_of_length, fault_of_signal, fault_of_words
+from cares.speech.quality import fault_of_signal, flat_top_samples
 from cares.speech.script import Line
 from cares.speech.signal import cut_after, speech_span, to_samples
+from cares.speech.voiceprint import Voiceprinter
 from cares.speech.voices import Voice
 
 _NOTHING: Samples = np.zeros(0, np.int16)
@@ -35,13 +39,18 @@ PACE_STEP = 0.06
 
 
 class Take(NamedTuple):
-    """An utterance as spoken and, once it was heard, as heard; `fault` names why it may not be used, or is ""."""
+    """An utterance as spoken and, once it was heard, as heard; `fault` names why it may not be used, or is "".
+
+    `likeness` is the cosine of its voiceprint with those of the speaker's others, once they were compared.
+    """
 
     samples: Samples
     engine: str
     fault: str = ""
     heard: str = ""
     errors: WordErrors = NO_ERRORS
+    measures: Measures = NO_MEASURES
+    likeness: float | None = None
 
 
 class Studio:
@@ -55,6 +64,7 @@ class Studio:
         model_digest: digest of a model's weights by its id.
         open_engine: loads the engine of a voice; called when the first utterance is not in the store.
         listener: the recogniser.
+        voiceprinter: tells voices apart.
     """
 
     def __init__(
@@ -66,6 +76,7 @@ class Studio:
         model_digest: Callable[[str], str],
         open_engine: Callable[[Voice], Engine],
         listener: Listener,
+        voiceprinter: Voiceprinter,
     ) -> None:
         self.voices = voices
         self.params = params
@@ -76,6 +87,7 @@ class Studio:
         self._open_engine = open_engine
         self._engines: dict[str, Engine] = {}
         self._listener = listener
+        self._voiceprinter = voiceprinter
 
     def speak(self, line: Line, scene_id: str, index: int, voice_id: str, pace: float, attempt: int) -> Take:
         """Speak a line once; it is not heard yet.
@@ -93,8 +105,9 @@ class Studio:
         spoken, fault = self._spoken(" ".join(line.aloud), voice_id, speed, seed)
         if not fault:
             spoken, fault = self._shaped(spoken, line)
-        fault = fault or fault_of_length(len(spoken), line.heard, self.params)
-        return Take(spoken, self.voices[voice_id].recorded_engine, fault)
+        measures = measure(spoken, line.heard)
+        fault = fault or fault_of_pace(measures, len(spoken), line.heard, self.params)
+        return Take(spoken, self.voices[voice_id].recorded_engine, fault, measures=measures)
 
     def hear(self, take: Take, line: Line) -> Take:
         """A take with what the recogniser hears in it alone; one that has a fault already stays as it is."""
@@ -113,7 +126,29 @@ class Studio:
 
     def _judged(self, take: Take, line: Line, heard: str) -> Take:
         errors = heard_errors(line.heard, heard)
-        return take._replace(heard=heard, errors=errors, fault=fault_of_words(line.heard, heard, errors, self.params))
+        return take._replace(
+            heard=heard, errors=errors, fault=fault_of_words(line.heard, heard, errors, line.cut, self.params)
+        )
+
+    def compare(self, takes: Sequence[Take], lines: Sequence[Line]) -> list[Take]:
+        """The takes of a scene, those without a fault judged beside each other."""
+        placed = standings(self.voiced(takes, lines))
+        return [
+            take if one is None else take._replace(likeness=one.own, fault=fault_of_standing(one, self.params))
+            for take, one in zip(takes, placed, strict=True)
+        ]
+
+    def voiced(self, takes: Sequence[Take], lines: Sequence[Line]) -> list[Voiced | None]:
+        """What `cares.speech.company` compares; None for a take with a fault."""
+
+        def voiced(take: Take, line: Line) -> Voiced | None:
+            if take.fault:
+                return None
+            long = len(take.samples) >= SHORTEST_SAMPLES
+            voiceprint = self._voiceprinter.voiceprint(take.samples) if long else None
+            return Voiced(line.speaker, voiceprint, take.measures.level_db)
+
+        return [voiced(take, line) for take, line in zip(takes, lines, strict=True)]
 
     def _spoken(self, text: str, voice_id: str, speed: float, seed: int) -> tuple[Samples, str]:
         """The engine's samples and the name of what is wrong with them, from the store if they are there."""
@@ -130,31 +165,36 @@ class Studio:
         )
         entry = self._store.get(key)
         if entry is None:
-            samples, fault = self._synthesised(text, voice, speed, seed)
-            entry = self._store.put(key, {"fault": fault}, b"" if fault else encode(samples))
+            samples, fault, flat = self._synthesised(text, voice, speed, seed)
+            entry = self._store.put(key, {"fault": fault, "flat_tops": flat}, b"" if fault else encode(samples))
         if fault := str(entry.value["fault"]):
             return _NOTHING, fault
+        if entry.value["flat_tops"] > self.params.max_flat_top_samples:
+            return _NOTHING, "clipped"
         samples, _ = soundfile.read(io.BytesIO(entry.blob), dtype="int16")
         return samples, ""
 
-    def _synthesised(self, text: str, voice: Voice, speed: float, seed: int) -> tuple[Samples, str]:
+    def _synthesised(self, text: str, voice: Voice, speed: float, seed: int) -> tuple[Samples, str, int]:
         if voice.model not in self._engines:
             self._engines[voice.model] = self._open_engine(voice)
         engine = self._engines[voice.model]
         try:
             speech = engine.speak(text, voice.voice, speed, seed)
         except EngineError:
-            return _NOTHING, "engine_error"
+            return _NOTHING, "engine_error", 0
         fault = fault_of_signal(speech.samples)
-        return (_NOTHING, fault) if fault else (to_samples(speech.samples, speech.rate), "")
+        if fault:
+            return _NOTHING, fault, 0
+        return to_samples(speech.samples, speech.rate), "", flat_top_samples(speech.samples)
 
     def _shaped(self, spoken: Samples, line: Line) -> tuple[Samples, str]:
         """Without the silence around it, and cut if the line is."""
         params = self.params
         start, end = speech_span(spoken, params.trim_db, params.lead_ms, params.tail_ms)
         trimmed = spoken[start:end]
-        if not line.cut:
-            return trimmed, ""
+        fault = fault_of_measures(measure(trimmed, line.aloud), len(trimmed), line.aloud, params)
+        if fault or not line.cut:
+            return trimmed, fault
         places = self._listener.align(trimmed, " ".join(line.aloud))
         last, following = places[line.n_heard - 1], places[line.n_heard]
         if not (last.timed and following.timed):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from cares.asr.aligner import Aligner
 from cares.asr.recogniser import Recogniser
-from cares.asr.wer import WordErrors
 from cares.core.canonical import Json
 from cares.core.errors import CaresError, InputError
 from cares.core.executor import map_items
@@ -21,9 +20,12 @@ from cares.records.scene import Scene
 from cares.records.speech import SceneAlignment, SceneSpeech
 from cares.speech.align import align_scene
 from cares.speech.engines import Engine, load_engine
+from cares.speech.packing import WordPlacer
 from cares.speech.params import AlignParams, SpeechParams
 from cares.speech.scene import SpokenScene, speak_scene
-from cares.speech.studio import NO_ERRORS, Studio
+from cares.speech.studio import Studio
+from cares.speech.summary import Spoken
+from cares.speech.voiceprint import SpeakerEncoder
 from cares.speech.voices import Cast, Voice, cast_voices, load_voices
 
 
@@ -35,21 +37,12 @@ class Job(NamedTuple):
     cast: Cast
 
 
-class Spoken(NamedTuple):
-    """What a worker hands back; the samples are in the scene's file."""
-
-    record: SceneSpeech
-    errors: WordErrors
-    tries: int
-    casts: int
-
-
 @dataclass
 class _Worker:
     """What a worker process holds; set once by its setup."""
 
     studio: Studio | None = None
-    recogniser: Recogniser | None = None
+    aligner: WordPlacer | None = None
     folder: Path = Path()
     recorded_folder: str = ""
 
@@ -95,7 +88,9 @@ def speak_scenes(
         recorded_folder: where they will lie, for the records.
     """
     voices = load_voices(params.voices, held_out=params.held_out_voices)
-    for model in sorted({voice.model for voice in voices.values() if not voice.served} | {params.recogniser}):
+    for model in sorted(
+        {voice.model for voice in voices.values() if not voice.served} | {params.recogniser, params.speaker_encoder}
+    ):
         ensure(model)
     work = jobs(scenes, dialogues, voices, seed)
     return map_items(
@@ -108,29 +103,6 @@ def align_scenes(speech: Sequence[SceneSpeech], params: AlignParams, root: Path)
     ensure(params.recogniser)
     spoken = [scene for scene in speech if not scene.failure]
     return map_items(_align, spoken, desc="align", setup=_set_up_alignment, setup_args=(params, root))
-
-
-def speech_metrics(spoken: Sequence[Spoken]) -> Json:
-    """Counts over all scenes; the word error rate is that of all words together, of scenes without failure."""
-    errors = sum((scene.errors for scene in spoken), NO_ERRORS)
-    utterances = [utterance for scene in spoken for utterance in scene.record.utterances]
-    failures = Counter(scene.record.failure.split(":")[0] for scene in spoken if scene.record.failure)
-    return {
-        "scenes": len(spoken),
-        "failed_scenes": sum(failures.values()),
-        "failures": dict(sorted(failures.items())),
-        "scenes_with_other_voices": sum(scene.casts > 1 for scene in spoken),
-        "utterances": len(utterances),
-        "utterances_spoken_again": sum(utterance.tries > 1 for utterance in utterances),
-        "tries": sum(scene.tries for scene in spoken),
-        "words": errors.n_reference,
-        "word_errors": errors.substitutions + errors.deletions + errors.insertions,
-        "word_error_rate": round(errors.rate, 4),
-        "samples": sum(utterance.n_samples for utterance in utterances),
-        "scenes_by_voice": dict(
-            sorted(Counter(v for s in spoken if not s.record.failure for v in s.record.voices).items())
-        ),
-    }
 
 
 def alignment_metrics(aligned: Sequence[SceneAlignment]) -> Json:
@@ -164,6 +136,7 @@ def _set_up_speech(params: SpeechParams, seed: int, folder: Path, recorded_folde
         model_digest=model_digest,
         open_engine=_open_engine,
         listener=Recogniser(params.recogniser),
+        voiceprinter=SpeakerEncoder(params.speaker_encoder),
     )
 
 
@@ -181,21 +154,21 @@ def _speak(job: Job) -> Spoken:
     )
     if not spoken.record.failure:
         write_samples(_worker.folder / name, spoken.samples)
-    return Spoken(spoken.record, spoken.errors, spoken.tries, spoken.casts)
+    return Spoken(spoken.record, spoken.errors, spoken.tries, spoken.casts, spoken.faults, spoken.speakers_likeness)
 
 
 def _set_up_alignment(params: AlignParams, root: Path) -> None:
     _one_thread()
     _worker.folder = root
-    _worker.recogniser = Recogniser(params.recogniser)
+    _worker.aligner = Aligner(params.recogniser, params.backend)
 
 
 def _align(speech: SceneSpeech) -> SceneAlignment:
-    if _worker.recogniser is None:
+    if _worker.aligner is None:
         raise CaresError("align: the worker was not set up")
     path = _worker.folder / speech.path
     samples = read_samples(path)
     expected = sum(utterance.n_samples for utterance in speech.utterances)
     if len(samples) != expected:
         raise InputError(speech.path, "length", len(samples), f"the {expected} samples of its utterances")
-    return align_scene(speech, samples, _worker.recogniser)
+    return align_scene(speech, samples, _worker.aligner)

@@ -37,6 +37,7 @@ PARAMS = {
         "encoder": "all-minilm-l6-v2",
         "tts": ["kokoro-82m"],
         "asr": "whisper-base",
+        "speaker": "ge2e-resemblyzer",
     },
     "llm": {},
     "bench": BENCH,

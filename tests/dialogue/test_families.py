@@ -11,7 +11,14 @@ QWEN, SMOL = "qwen2.5-coder-1.5b-instruct", "smollm2-135m-instruct"
 
 
 def models(**changed):
-    value = {"writer": QWEN, "judge": QWEN, "encoder": "all-minilm-l6-v2", "tts": ["kokoro-82m"], "asr": "whisper-base"}
+    value = {
+        "writer": QWEN,
+        "judge": QWEN,
+        "encoder": "all-minilm-l6-v2",
+        "tts": ["kokoro-82m"],
+        "asr": "whisper-base",
+        "speaker": "ge2e-resemblyzer",
+    }
     return ModelsParams.parse({**value, **changed}, "params.yaml", "models")
 
 

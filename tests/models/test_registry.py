@@ -37,7 +37,14 @@ def read(tmp_path: Path, text: str) -> None:
 
 def test_every_model_of_the_default_has_a_source_and_a_known_licence() -> None:
     models = load_registry()
-    for name in ("qwen2.5-coder-1.5b-instruct", "kokoro-82m", "piper-joe", "whisper-base", "all-minilm-l6-v2"):
+    for name in (
+        "qwen2.5-coder-1.5b-instruct",
+        "kokoro-82m",
+        "piper-joe",
+        "whisper-base",
+        "all-minilm-l6-v2",
+        "ge2e-resemblyzer",
+    ):
         assert models[name].licence in {"Apache-2.0", "MIT", "CC0-1.0"}
         assert all(file.packages for file in models[name].files)
 
@@ -103,6 +110,7 @@ def models(**changed: object) -> ModelsParams:
         "encoder": "all-minilm-l6-v2",
         "tts": ["kokoro-82m"],
         "asr": "whisper-base",
+        "speaker": "ge2e-resemblyzer",
     }
     return ModelsParams.parse({**value, **changed}, "params.yaml", "models")
 

@@ -16,6 +16,7 @@ from cares.speech.engines import EngineError, Speech
 from cares.speech.params import SpeechParams
 from cares.speech.signal import FRAME, HOP, frame_levels
 from cares.speech.studio import Studio
+from cares.speech.voiceprint import Print
 from cares.speech.voices import load_voices
 
 DATA = Path(__file__).parents[1] / "data"
@@ -23,6 +24,7 @@ RATE = 24_000
 PARAMS = SpeechParams(
     voices=(),
     recogniser="tones",
+    speaker_encoder="marks",
     rate_spread_percent=6,
     trim_db=45.0,
     lead_ms=20,
@@ -30,6 +32,16 @@ PARAMS = SpeechParams(
     cut_search_ms=40,
     cut_fade_ms=20,
     max_word_error_rate=0.25,
+    max_words_after=1,
+    max_start_words_lost=1,
+    max_end_words_lost=0,
+    max_start_db=-20.0,
+    max_end_db=-40.0,
+    max_pause_ms=1500,
+    max_flat_top_samples=8,
+    max_level_off_db=6.0,
+    min_voice_likeness=0.75,
+    max_speakers_likeness=0.88,
     letters_per_second=(5.0, 30.0),
     tries=3,
     casts=3,
@@ -78,12 +90,32 @@ class ToneEngine:
             words = words[1:]
         if fault == "tenfold":
             words = words * 10
+        if fault == "twice":
+            words = words * 2
+        if fault == "phrase_twice":
+            words = words[:3] + words
+        if fault == "runs_on":
+            words = [*words, "and", "so", "on"]
+        if fault == "no_end":
+            words = words[:-1]
         pieces = [np.zeros(RATE * 3 // 10)]
         for word in words:
             n = np.arange(round(RATE * (0.05 + 0.07 * len(word)) / speed))
             ramp = np.minimum(1.0, np.minimum(n, n[::-1]) / 120)
-            pieces += [0.3 * ramp * np.sin(2 * np.pi * self.tones.frequency(word) / RATE * n), np.zeros(RATE // 20)]
+            mark = voice_mark("of nobody" if fault == "other_voice" else "one and all" if fault == "alike" else voice)
+            tone = 0.3 * np.sin(2 * np.pi * self.tones.frequency(word) / RATE * n)
+            pieces += [ramp * (tone + 0.002 * np.sin(2 * np.pi * mark / RATE * n)), np.zeros(RATE // 20)]
+        if fault == "long_pause":
+            pieces.insert(-2, np.zeros(2 * RATE))
         speech = np.concatenate([*pieces, np.zeros(RATE // 4)]).astype(np.float32)
+        if fault == "cut_end":
+            speech = speech[: -RATE // 4 - RATE // 20 - RATE // 50]
+        if fault == "cut_start":
+            speech = speech[RATE * 3 // 10 + RATE // 50 :]
+        if fault == "quiet":
+            speech *= 0.1
+        if fault == "clipped":
+            speech = np.clip(3 * speech, -0.5, 0.5)
         if fault == "silence":
             speech[:] = 0.0
         if fault == "nan":
@@ -138,6 +170,20 @@ class ToneListener:
         return [(start, end) for start, end in spans if end - start > 3 * FRAME]
 
 
+def voice_mark(voice: str) -> float:
+    """The frequency in Hz of the faint tone by which `MarkReader` knows a voice."""
+    return 7000.0 + 50.0 * (sum(place * ord(letter) for place, letter in enumerate(voice, 1)) % 79)
+
+
+class MarkReader:
+    """The spectrum around the voices' faint tones, as a voiceprint."""
+
+    def voiceprint(self, samples: Samples) -> Print:
+        power = np.abs(np.fft.rfft(samples.astype(float), SAMPLE_RATE * 4)) ** 2
+        bands = power[4 * 6975 : 4 * 10_975].reshape(80, 200).sum(axis=1)
+        return (bands / np.linalg.norm(bands)).astype(np.float32)
+
+
 class World:
     """A studio of tones with its own store."""
 
@@ -155,6 +201,7 @@ class World:
             model_digest=lambda model: f"digest of {model}",
             open_engine=lambda voice: self.engine,
             listener=self.listener,
+            voiceprinter=MarkReader(),
         )
 
 

@@ -22,6 +22,7 @@ from cares.speech.align import align_scene
 from cares.speech.engines import load_engine
 from cares.speech.scene import speak_scene
 from cares.speech.studio import Studio
+from cares.speech.voiceprint import SpeakerEncoder
 from cares.speech.voices import load_voices
 
 pytestmark = pytest.mark.models
@@ -88,6 +89,7 @@ def test_a_dialogue_is_spoken_cut_heard_and_aligned(tmp_path: Path) -> None:
         model_digest=model_digest,
         open_engine=lambda voice: load_engine(voice.engine, voice.model, ensure(voice.model)),
         listener=(recogniser := Recogniser("whisper-base", ItemStore("asr", tmp_path))),
+        voiceprinter=SpeakerEncoder("ge2e-resemblyzer", ItemStore("voiceprint", tmp_path)),
     )
     cut = {
         "text": "I can drive her if you",

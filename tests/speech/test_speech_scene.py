@@ -97,9 +97,17 @@ def test_a_killed_run_goes_on_at_the_next_utterance(tmp_path: Path) -> None:
         ("empty", "silent"),
         ("nan", "not_finite"),
         ("loud", "beyond_scale"),
-        ("half", "misheard"),
+        ("half", "end_lost"),
         ("first", "number_lost"),
         ("tenfold", "too_long"),
+        ("twice", "repeated"),
+        ("phrase_twice", "repeated"),
+        ("runs_on", "runs_on"),
+        ("no_end", "end_lost"),
+        ("cut_start", "truncated_start"),
+        ("cut_end", "truncated_end"),
+        ("long_pause", "pause_inside"),
+        ("clipped", "clipped"),
         ("raises", "engine_error"),
     ],
 )
@@ -115,6 +123,43 @@ def test_a_faulty_engine_is_tried_again_then_replaced_then_the_scene_fails_by_na
     tried = [(voice, speed) for text, voice, speed, _ in world.engine.calls if text.startswith("Twenty of")]
     assert len(tried) == len(set(tried)) == PARAMS.tries * PARAMS.casts
     assert len({voice for voice, _ in tried}) == PARAMS.casts
+
+
+@pytest.mark.parametrize(("fault", "reason"), [("other_voice", "other_voice"), ("quiet", "other_level")])
+def test_an_utterance_unlike_its_speakers_others_is_found_among_them(tmp_path: Path, fault: str, reason: str) -> None:
+    talk = dialogue(
+        [{"text": "We could paint the fence today."}],
+        [{"text": "Give me 5 more minutes."}],
+        [{"text": "Take all the time that you need."}],
+        [{"text": "Is the old brush still in the shed?"}],
+        [{"text": "Nobody has moved it since last year."}],
+        [{"text": "Then we should buy another."}],
+    )
+    world = World(tmp_path, lambda text, voice, speed: fault if text.startswith("Is the old") else "")
+    spoken = speak(world, talk)
+    assert spoken.record.failure.startswith(f"{reason}: utterance 3 (turn 3, B): 'Is the old")
+    assert spoken.faults[reason] >= PARAMS.tries
+
+    once: list[float] = []
+
+    def mended(text: str, voice: str, speed: float) -> str:
+        if text.startswith("Is the old"):
+            once.append(speed)
+        return fault if text.startswith("Is the old") and len(once) == 1 else ""
+
+    record = speak(World(tmp_path / "once", mended), talk).record
+    assert record.failure == ""
+    assert [u.tries for u in record.utterances] == [1, 1, 1, 2, 1, 1]
+    assert all(u.voice_likeness is not None and u.voice_likeness > 0.9 for u in record.utterances)
+
+
+def test_two_voices_that_cannot_be_told_apart_are_changed(tmp_path: Path) -> None:
+    world = World(tmp_path, lambda text, voice, speed: "alike" if voice in ("jf_alpha", "jf_nezumi") else "")
+    spoken = speak(world, genders="FF", cast=("jf_alpha", "jf_nezumi"))
+    assert spoken.record.failure == ""
+    assert set(spoken.record.voices) != {"jf_alpha", "jf_nezumi"}
+    assert spoken.faults["voices_alike"] >= 1
+    assert spoken.speakers_likeness is not None and spoken.speakers_likeness < 0.5
 
 
 def test_another_pace_mends_an_utterance_and_is_counted(tmp_path: Path) -> None:

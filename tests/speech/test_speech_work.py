@@ -19,8 +19,9 @@ from cares.speech.align import align_scene
 from cares.speech.engines import load_engine
 from cares.speech.params import SpeechParams
 from cares.speech.scene import speak_scene
+from cares.speech.summary import Spoken, check_spoken, speech_metrics
 from cares.speech.voices import load_voices
-from cares.speech.work import Spoken, alignment_metrics, jobs, speech_metrics
+from cares.speech.work import alignment_metrics, jobs
 
 SCENES = read_records(Scene, DATA / "scenes_small.jsonl")
 DIALOGUES = read_records(Dialogue, DATA / "dialogues_small.jsonl")
@@ -38,6 +39,10 @@ DIALOGUES = read_records(Dialogue, DATA / "dialogues_small.jsonl")
         ("letters_per_second", [30.0, 5.0]),
         ("letters_per_second", [0.0, 5.0]),
         ("voices", ["joe", "joe"]),
+        ("max_pause_ms", 0),
+        ("max_end_db", 3.0),
+        ("min_voice_likeness", 1.2),
+        ("max_level_off_db", 0.0),
         ("treis", 3),
     ],
 )
@@ -73,15 +78,35 @@ def test_metrics_count_words_tries_and_failures(tmp_path: Path) -> None:
         speak_scene(job.scene, job.dialogue, job.cast, world.studio, "x")
         for job in jobs(SCENES, DIALOGUES, load_voices(), 1)
     ]
-    metrics = speech_metrics([Spoken(one.record, one.errors, one.tries, one.casts) for one in made])
+    metrics = speech_metrics(
+        [Spoken(one.record, one.errors, one.tries, one.casts, one.faults, one.speakers_likeness) for one in made]
+    )
     assert metrics["scenes"] == 3
     assert metrics["failures"] == {"not_finite": 1}
+    assert metrics["faults"]["not_finite"] >= PARAMS.tries * PARAMS.casts
+    assert metrics["likeness_of_two_speakers"]["highest"] < PARAMS.max_speakers_likeness
+    assert 5 < metrics["letters_per_s"]["lowest"] <= metrics["letters_per_s"]["median"] < 30
     assert metrics["utterances"] == 9 + 9
     assert metrics["word_error_rate"] == round(metrics["word_errors"] / metrics["words"], 4) < 0.1
     assert metrics["words"] == sum(one.errors.n_reference for one in made) > 200
     assert metrics["tries"] >= 18 + 9
     assert sum(metrics["scenes_by_voice"].values()) == 4
     assert speech_metrics([])["word_error_rate"] == 0
+
+
+def test_when_every_scene_failed_it_is_an_error_that_counts_the_kinds(tmp_path: Path) -> None:
+    world = World(tmp_path, lambda text, voice, speed: "silence")
+    made = [
+        speak_scene(job.scene, job.dialogue, job.cast, world.studio, "x")
+        for job in jobs(SCENES, DIALOGUES, load_voices(), 1)
+    ]
+    spoken = [Spoken(one.record, one.errors, one.tries, one.casts, one.faults) for one in made]
+    with pytest.raises(
+        CaresError, match=r"none of 3 scenes could be spoken \(silent 3\); the first: silent"
+    ):
+        check_spoken(spoken)
+    check_spoken([])
+    assert speech_metrics(spoken)["likeness_of_two_speakers"] == {}
 
 
 def test_alignment_reads_the_files_and_refuses_one_of_the_wrong_length(
@@ -92,7 +117,7 @@ def test_alignment_reads_the_files_and_refuses_one_of_the_wrong_length(
     spoken = speak_scene(job.scene, job.dialogue, job.cast, world.studio, "data/speech/t00000-0.flac")
     path = tmp_path / spoken.record.path
     write_samples(path, spoken.samples)
-    monkeypatch.setattr(work, "_worker", work._Worker(recogniser=world.listener, folder=tmp_path))
+    monkeypatch.setattr(work, "_worker", work._Worker(aligner=world.listener, folder=tmp_path))
     aligned = work._align(spoken.record)
     assert aligned == align_scene(spoken.record, spoken.samples, world.listener)
     assert SceneAlignment.parse(aligned.to_json(), "test") == aligned
