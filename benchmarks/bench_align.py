@@ -37,14 +37,14 @@ from cares.models.ensure import ensure
 from cares.speech.crosscheck import known_clip
 from cares.speech.engines import Engine, Speech, load_engine
 from cares.speech.signal import cut_after, to_samples
-from cares.speech.voices import load_voices
+from cares.speech.voices import read_table
 
 GAPS_MS = (0, 50, 150, 300, 600)
 AROUND = SAMPLE_RATE // 25
 CUT_SEARCH_MS, CUT_FADE_MS = 40, 20
 MODELS = {"whisper-timestamped": "whisper-base", "faster-whisper": "whisper-base-ct2"}
 
-VOICES = load_voices(("*",))
+VOICES = read_table()
 
 
 @cache

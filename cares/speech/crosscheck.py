@@ -22,7 +22,7 @@ from cares.speech.engines import Engine, Speech, load_engine
 from cares.speech.params import AlignParams
 from cares.speech.signal import to_samples
 from cares.speech.spoken import spoken_words
-from cares.speech.voices import Voice, load_voices
+from cares.speech.voices import Voice, read_table
 
 FEWEST_WORDS = 3
 
@@ -50,7 +50,7 @@ def cross_check(speech: Sequence[SceneSpeech], params: AlignParams) -> Json:
     Utterances that were cut, are shorter than three words, or whose voice a server speaks, are left out. Words whose
     time an engine does not know by itself (it says two as one) count in nothing.
     """
-    voices = load_voices(("*",))
+    voices = read_table()
     candidates = [
         (digest([scene.scene_id, utterance.index]), utterance)
         for scene in speech
