@@ -26,8 +26,10 @@ def main() -> None:
     recogniser = Recogniser(params.section("models", ModelsParams).asr)
     transcripts = hear_scenes(scenes, recogniser.words, recogniser.model_id, Path())
     write_records(OUT, transcripts)
-    mix = mix_errors(scenes, transcripts, params.section("bench", BenchParams).bootstrap, params.seed)
-    dry = dry_errors(speech, {scene.scene_id for scene in scenes})
+    resamples = params.section("bench", BenchParams).bootstrap
+    mix = mix_errors(scenes, transcripts, resamples, params.seed)
+    templates = {scene.scene_id: scene.template_id for scene in scenes}
+    dry = dry_errors(speech, templates, resamples, params.seed)
     write_json(Path("metrics/wer.json"), {"mix": mix, "dry": dry})
     rates = f"mixes {mix['word_error_rate']}, dry speech {dry['word_error_rate']}"
     print(f"transcribe: {len(transcripts)} scenes -> {OUT}; word error rate: {rates} (metrics/wer.json)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cares.asr.types import RecognisedWord
@@ -11,10 +11,11 @@ from cares.bench.scores_wer import word_error_figure
 from cares.core.canonical import Json
 from cares.core.executor import progress
 from cares.core.pcm import Samples, read_samples
-from cares.records.speech import SceneSpeech
+from cares.records.speech import SceneSpeech, Utterance
 from cares.records.timeline import MixedScene, PlacedWord
 from cares.records.transcript import HeardWord, Transcript
 
+NO_ERRORS = WordErrors(n_reference=0, substitutions=0, deletions=0, insertions=0)
 Recognise = Callable[[Samples], Sequence[RecognisedWord]]
 
 
@@ -53,7 +54,7 @@ def mix_errors(scenes: Sequence[MixedScene], transcripts: Sequence[Transcript], 
         word_errors(_text(scene.words), _text(transcript.words))
         for scene, transcript in zip(scenes, transcripts, strict=True)
     ]
-    total = WordErrors(n_reference=0, substitutions=0, deletions=0, insertions=0)
+    total = NO_ERRORS
     worst = ("", -1.0)
     for scene, found in zip(scenes, counts, strict=True):
         total += found
@@ -70,19 +71,37 @@ def mix_errors(scenes: Sequence[MixedScene], transcripts: Sequence[Transcript], 
     }
 
 
-def dry_errors(speech: Sequence[SceneSpeech], scene_ids: set[str]) -> Json:
-    """Word error rate on the dry utterances of the same scenes, as measured when they were accepted.
+def dry_errors(speech: Sequence[SceneSpeech], templates: Mapping[str, str], resamples: int, seed: int) -> Json:
+    """Word error rate on the dry utterances of the same scenes, as measured when they were accepted, and its interval.
 
-    Each utterance's rate is weighted by the words of its normalised text. It is the rate after bad takes were spoken
-    again, and utterance by utterance: a floor for the mixes, not the same measurement without the sounds.
+    Each utterance's rate counts as so many errors, to the nearest whole one, in the words of its normalised text. It is
+    the rate after bad takes were spoken again, and utterance by utterance: a floor for the mixes, not the same
+    measurement without the sounds.
+
+    Args:
+        speech: the spoken scenes; those that are not in `templates` are left out.
+        templates: template of each scene by its id.
+        resamples: resamples of templates for `ci95`, which is None where there is only one.
+        seed: the data set's seed.
     """
-    words, errors = 0, 0.0
-    for scene in speech:
-        for utterance in scene.utterances if scene.scene_id in scene_ids else ():
-            length = len(normalised(utterance.text).split())
-            words += length
-            errors += utterance.word_error_rate * length
-    return {"word_error_rate": round(errors / words, 4) if words else None, "words": words}
+    scenes = [scene for scene in speech if scene.scene_id in templates]
+    counts = [sum(map(_utterance_errors, scene.utterances), NO_ERRORS) for scene in scenes]
+    total = sum(counts, NO_ERRORS)
+    if not total.n_reference:
+        return {"word_error_rate": None, "ci95": None, "words": 0}
+    blocks = [templates[scene.scene_id] for scene in scenes]
+    return {
+        "word_error_rate": round(total.rate, 4),
+        "ci95": word_error_figure(counts, blocks, resamples, seed)["ci95"],
+        "words": total.n_reference,
+    }
+
+
+def _utterance_errors(utterance: Utterance) -> WordErrors:
+    """An utterance's rate as a count; of which kind the errors were is not recorded."""
+    words = len(normalised(utterance.text).split())
+    errors = round(utterance.word_error_rate * words)
+    return WordErrors(n_reference=words, substitutions=errors, deletions=0, insertions=0)
 
 
 def _text(words: Sequence[PlacedWord | HeardWord]) -> str:

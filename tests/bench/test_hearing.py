@@ -93,5 +93,7 @@ def test_the_rate_on_dry_speech_weighs_utterances_by_their_words() -> None:
         scene("t00000-0", utterance(0, "Paint the old fence.", 0.25), utterance(1, "yes", 1.0)),
         scene("t00001-0", utterance(0, "not in the data set", 1.0)),
     ]
-    assert dry_errors(speech, {"t00000-0"}) == {"word_error_rate": 0.4, "words": 5}
-    assert dry_errors([], {"t00000-0"}) == {"word_error_rate": None, "words": 0}
+    assert dry_errors(speech, {"t00000-0": "t00000"}, 50, 1) == {"word_error_rate": 0.4, "ci95": None, "words": 5}
+    assert dry_errors([], {"t00000-0": "t00000"}, 50, 1) == {"word_error_rate": None, "ci95": None, "words": 0}
+    both = dry_errors(speech, {"t00000-0": "t00000", "t00001-0": "t00001"}, 200, 1)
+    assert both["ci95"] is not None and both["ci95"][0] <= both["word_error_rate"] <= both["ci95"][1]
