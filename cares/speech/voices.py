@@ -6,7 +6,7 @@ Voices that are held out speak in the scenes of the test split and nowhere else,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Self
@@ -34,6 +34,7 @@ class Voice(Record):
         licence, non_commercial: of the model and what it speaks.
         default: whether the voice is used when no voices are named.
         url, request: address and further fields of every request, for the voices of a server.
+        alike: voices that may be taken for this one; the two never speak in one scene while another is free.
         held_out: kept for the test split; set by `load_voices`, never in the file.
     """
 
@@ -47,6 +48,7 @@ class Voice(Record):
     non_commercial: bool = False
     url: str = ""
     request: dict[str, str | int | float | bool] = Field(default={})
+    alike: tuple[str, ...] = ()
     held_out: bool = False
 
     @model_validator(mode="after")
@@ -109,6 +111,10 @@ def read_table(path: Path = VOICES_FILE) -> dict[str, Voice]:
     for name, voice in voices.items():
         if voice.held_out:
             raise InputError(path.name, f"{name}.held_out", True, "speech.held_out_voices of params.yaml instead")
+        for other in voice.alike:
+            if other == name or other not in voices or name not in voices[other].alike:
+                expected = f"another voice of the table that names {name} as well"
+                raise InputError(path.name, f"{name}.alike", other, expected)
         way = (voice.engine, voice.url, dict(voice.request))
         if asked.setdefault(voice.model, way) != way:
             raise InputError(path.name, name, way, f"the engine, url and request of the other voices of {voice.model}")
@@ -144,8 +150,9 @@ def cast_voices(scenes: Sequence[Scene], voices: dict[str, Voice], seed: int) ->
     """The voices of A and B in every scene.
 
     Within a split, scenes are taken in the order of their ids; each speaker gets the voice of its gender that was used
-    least so far, a keyed draw deciding among equals. So the counts of a gender's voices differ by at most one, and
-    scenes that are added behind leave the others' voices alone.
+    least so far, a keyed draw deciding among equals, but no voice that is taken for the other speaker's while another is
+    free. So the counts of a gender's voices differ by at most one, or a few where voices are alike, and scenes that are
+    added behind leave the others' voices alone.
     """
     used: dict[str, Counter[str]] = {}
     casts: dict[str, Cast] = {}
@@ -156,6 +163,7 @@ def cast_voices(scenes: Sequence[Scene], voices: dict[str, Voice], seed: int) ->
         for speaker, gender in draw.shuffled(list(zip("AB", scene.genders, strict=True))):
             able = _of_split(voices, scene.split)
             free = [name for name, voice in able.items() if voice.gender == gender and name not in picked.values()]
+            free = [name for name in free if not _alike(name, picked.values(), voices)] or free
             least = min(counts[name] for name in free)
             picked[speaker] = draw.choice([name for name in free if counts[name] == least])
             counts[picked[speaker]] += 1
@@ -163,8 +171,15 @@ def cast_voices(scenes: Sequence[Scene], voices: dict[str, Voice], seed: int) ->
     return casts
 
 
+def _alike(name: str, others: Iterable[str], voices: dict[str, Voice]) -> bool:
+    return any(other in voices[name].alike for other in others)
+
+
 def other_casts(scene: Scene, first: Cast, voices: dict[str, Voice], seed: int) -> list[Cast]:
-    """Every other pair of different voices of the right genders, in keyed order: what to try when `first` fails."""
+    """Every other pair of different voices of the right genders, in keyed order: what to try when `first` fails.
+
+    Pairs that are alike come last.
+    """
     able = _of_split(voices, scene.split)
     by_gender = {gender: [name for name, voice in able.items() if voice.gender == gender] for gender in "FM"}
     pairs = [
@@ -173,7 +188,8 @@ def other_casts(scene: Scene, first: Cast, voices: dict[str, Voice], seed: int) 
         for b in by_gender[scene.genders[1]]
         if a != b and (a, b) != first
     ]  # fmt: skip
-    return KeyedRandom(seed, "other_voices", scene.scene_id).shuffled(pairs)
+    shuffled = KeyedRandom(seed, "other_voices", scene.scene_id).shuffled(pairs)
+    return sorted(shuffled, key=lambda pair: _alike(pair[0], pair[1:], voices))
 
 
 def speaking_rate(seed: int, scene_id: str, speaker: str, spread_percent: int) -> float:

@@ -44,7 +44,15 @@ def test_the_voices_of_a_gender_are_used_equally_often_in_every_split(count: int
         used = Counter(voice for one in scenes if one.split == split for voice in casts[one.scene_id])
         for gender in "FM":
             counts = [used[name] for name, voice in VOICES.items() if voice.gender == gender]
-            assert max(counts) - min(counts) <= 1
+            assert max(counts) - min(counts) <= 2
+
+
+def test_voices_that_are_taken_for_one_another_share_no_scene() -> None:
+    for a, b in cast_voices(many(97), VOICES, 3).values():
+        assert b not in VOICES[a].alike
+    others = other_casts(scene(genders="FF"), ("jf_alpha", "jf_nezumi"), VOICES, 3)
+    alike = [b in VOICES[a].alike for a, b in others]
+    assert alike == sorted(alike) and sum(alike) == 4
 
 
 def test_scenes_added_behind_or_in_another_order_change_no_voice() -> None:
@@ -92,6 +100,7 @@ def test_two_voices_of_each_gender_are_needed() -> None:
         ("jf_nezumi:\n", "jf_alpha:\n", "occurs twice"),
         ("default: true", "defautl: true", r"jf_alpha\.defautl: .*no such key"),
         ("default: true", "held_out: true", r"jf_alpha\.held_out: got True"),
+        ("[jf_nezumi]", "[jf_alpha]", r"jf_gongitsune\.alike: got 'jf_alpha'"),
         ("default: true", "url: 'http://a'", r"jf_alpha: .*url and request are for the voices of a server"),
         ("{language: English, task_type: CustomVoice}", "{language: Chinese}", "qwen_serena: .*of the other voices"),
     ],
