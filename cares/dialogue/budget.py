@@ -23,9 +23,9 @@ LEAST, MOST = 34, 210  # characters that a turn may be asked for: a short senten
 UNDER, OVER = 16, 50  # the bounds of a text around what is aimed at: a sentence that is begun has to be ended
 LEAST_BOUND = 20
 # measured on accepted dialogues (benchmarks/bench_length.py): shares of the characters of a text
-LETTERS, MARKS = 0.78, 0.021
+LETTERS, MARKS = 0.773, 0.016
 AGAIN = 30  # characters that a break says again or puts in, in the mean of its registers
-WORD = 5.3  # characters of a word, with its blank
+WORD = 5.05  # characters of a word, with its blank
 
 
 def characters(seconds: float, pace: VoicePace) -> float:
@@ -71,7 +71,8 @@ def budgeted(plans: Sequence[TurnPlan], scene: Scene, pace: Pace, draw: KeyedRan
     left = scene.length_s - pace.silence(len(plans), len(scene.events)) - utterances * voice.start_s
     chars = characters(left, voice) - sum(_given(plan) for plan in plans)
     _check(scene, chars / len(plans))
-    aims = _dealt(chars, [draw.uniform(*SPREAD) for _ in plans])
+    least = [LEAST * (2 if plan.kind == "verbal" else 1) for plan in plans]
+    aims = _dealt(chars, [draw.uniform(*SPREAD) for _ in plans], least)
     bound = tuple(replace(plan, bounds=_bounds(plan, aim)) for plan, aim in zip(plans, aims, strict=True))
     for number, plan in enumerate(bound):
         assert plan.bounds is not None
@@ -99,15 +100,15 @@ def _given(plan: TurnPlan) -> float:
     return given + (AGAIN if plan.kind == "behavioral" else 0)
 
 
-def _dealt(chars: float, weights: Sequence[float]) -> list[float]:
-    """Characters by weight, each share held within LEAST and MOST and the rest dealt to the others."""
+def _dealt(chars: float, weights: Sequence[float], least: Sequence[float]) -> list[float]:
+    """Characters by weight, each share held within `least` and MOST and the rest dealt to the others."""
     shares = [0.0] * len(weights)
     free = list(range(len(weights)))
     while free:
         each = chars / sum(weights[place] for place in free)
-        beyond = [place for place in free if not LEAST <= weights[place] * each <= MOST]
+        beyond = [place for place in free if not least[place] <= weights[place] * each <= MOST]
         for place in beyond or free:
-            shares[place] = min(max(weights[place] * each, LEAST), MOST)
+            shares[place] = min(max(weights[place] * each, least[place]), MOST)
         chars -= sum(shares[place] for place in beyond)
         free = [place for place in free if place not in beyond] if beyond else []
     return shares
@@ -128,4 +129,5 @@ def _check(scene: Scene, each: float) -> None:
 
 def _misfit(scene: Scene, found: str, expected: str) -> InputError:
     hint = "Change allocation.length, or min_turns and max_turns beside it."
-    return InputError("params.yaml", "allocation.length", f"{scene.scene_id}: {scene.length_s} s, {found}", expected, hint)
+    value = f"{scene.scene_id}: {scene.length_s} s, {found}"
+    return InputError("params.yaml", "allocation.length", value, expected, hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from cares.core.errors import InputError
@@ -29,7 +30,7 @@ def check_context(scenes: Sequence[Scene], writer: Writer, llm: LlmParams) -> No
                 longest[scene.n_turns] = scene
     for scene in longest.values():
         request = writer.draft(scene, TOPIC, 0, 0).request
-        prompt = sum(len(message.content) for message in request.messages) // CHARS_OF_A_TOKEN
+        prompt = math.ceil(sum(len(message.content) for message in request.messages) / CHARS_OF_A_TOKEN)
         if prompt + request.max_tokens > llm.context_tokens:
             need = f"room for {prompt} tokens of prompt and {request.max_tokens} of answer ({scene.scene_id})"
             hint = "Raise it, or lower allocation.length."

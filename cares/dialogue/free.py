@@ -21,6 +21,7 @@ from cares.dialogue.pace import load_pace
 from cares.dialogue.params import DialoguesParams
 from cares.dialogue.plan import PIVOT_TURNS
 from cares.dialogue.prompts import render
+from cares.dialogue.surplus import without_surplus
 from cares.dialogue.writer import Draft, SkeletonWriter, Writer, Written, answer_fault
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.dialogue import Turn
@@ -108,7 +109,7 @@ class FreeWriter:
                 KeyedRandom(self._seed, "break", draft.scene.scene_id, draft.key * 100 + turn)
                 for turn in range(len(written))
             ]
-            turns = tuple(rebroken(written, draft.scene, draws))
+            turns = without_surplus(tuple(rebroken(written, draft.scene, draws)), draft.scene, self._pace)
         except ScriptFault as refusal:
             return Written((), Fault(refusal.reason, str(refusal)))
         except NoPlaceError as unmade:

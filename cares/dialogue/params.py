@@ -32,8 +32,8 @@ class DialoguesParams(Record):
     waves a scene takes its next topic. A dialogue with at most `repair_turns` turns to blame has these written again,
     `repairs` times at most, with `repair_candidates` candidates each and `repair_places` requests in a wave. Lengths
     are in characters: of a line, and of a line beside a remark or after given words. Where `allocation.length` asks for
-    scenes of a certain length, bounds and `max_tokens` follow from it, and a dialogue that would miss its scene's length
-    by more than the share `length_tolerance` is refused.
+    scenes of a certain length, bounds and `max_tokens` follow from it, and a dialogue that would miss its scene's
+    length by more than the share `length_tolerance` is refused.
     """
 
     writer: Literal["skeleton", "free"]

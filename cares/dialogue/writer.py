@@ -19,6 +19,7 @@ from cares.dialogue.plan import Planner, TurnPlan
 from cares.dialogue.prompts import render
 from cares.dialogue.realise import realise, trimmed
 from cares.dialogue.skeleton import Line, SkeletonFault, cut_texts, most_tokens, read_lines, schema
+from cares.dialogue.surplus import without_surplus
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.dialogue import Turn
 from cares.records.scene import Scene
@@ -172,6 +173,7 @@ class SkeletonWriter:
         except SkeletonFault as unmade:
             fault = Fault(unmade.reason, str(unmade), unmade.turn)
             return Written((), fault, (*cut, fault), kept)
+        turns = without_surplus(turns, draft.scene, self._pace)
         found = (*cut, *faults(turns, draft.scene, self._catalog, draft.example.lines, names))
         if missed := length_fault(turns, draft.scene, self._pace, self._params.length_tolerance):
             found = (*found, missed)

@@ -53,7 +53,7 @@ class Event(Record):
 
 
 class Scene(Record):
-    """One line of scenes.jsonl; `length_s` is how long the finished scene should be, left out where nothing is asked."""
+    """One line of scenes.jsonl; `length_s`, how long the scene should be, is left out where nothing is asked."""
 
     scene_id: str
     template_id: str

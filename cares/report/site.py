@@ -22,6 +22,7 @@ from cares.report.audit_page import audit_page
 from cares.report.benchmark_page import benchmark_page
 from cares.report.evaluator import evaluator_note
 from cares.report.inputs import Inputs
+from cares.report.lengths import histogram
 from cares.report.pages import PageMaker, Tools
 from cares.report.picture import LEFT, WIDTH, timeline_picture
 from cares.report.script import clock, decibels, duration, script
@@ -100,6 +101,7 @@ def _index(inputs: Inputs, shown: Sequence[MixedScene]) -> dict[str, object]:
         "labels": Counter(event.reaction for scene in inputs.scenes for event in scene.events),
         "loudness": f"{decibels(min(loudness))} to {decibels(max(loudness))} LUFS" if loudness else "none",
         "peak": f"{decibels(max(peaks))} dBTP" if peaks else "none",
+        "lengths": histogram(inputs),
         "allocated": len(inputs.allocated),
         "attempts": len(inputs.attempts),
         "reasons": tables.reasons(inputs),

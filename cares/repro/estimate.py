@@ -32,6 +32,11 @@ class Measured(Record):
     speech_s_per_scene: Positive
     scene_s: Positive
 
+    def stretched(self, scene_s: float | None) -> Measured:
+        """The figures of scenes that last `scene_s`, everything in proportion; as they are where nothing is given."""
+        share = 1.0 if scene_s is None else scene_s / self.scene_s
+        return Measured(**{name: value * share for name, value in self.to_json().items()})
+
 
 class SpeechCost(Record):
     """Processor seconds a second of speech or scene."""
@@ -76,9 +81,10 @@ class ProfileCost(Record):
 
 
 class Inputs(Record):
-    """docs/full-scale.yaml."""
+    """docs/full-scale.yaml; scenes that last `scene_s` cost in proportion to those that were measured."""
 
     scenes: Annotated[int, Field(ge=1)]
+    scene_s: Positive | None = None
     events_per_scene: Positive
     speech: SpeechCost
     profiles: dict[str, ProfileCost]
@@ -114,6 +120,8 @@ def price(inputs: Inputs, profile: ProfileCost, measured: Measured) -> float:
 
 def tables(inputs: Inputs, measured: Measured) -> str:
     """The tables in Markdown."""
+    due = measured.stretched(inputs.scene_s)
+    length = "" if inputs.scene_s is None else f" of {inputs.scene_s:g} s each, in proportion"
     run = f"{measured.tokens_per_accepted_scene:,.1f} generated tokens for each accepted scene"
     sound = f"{measured.speech_s_per_scene:.1f} s of speech and {measured.scene_s:.1f} s of mix"
     stages = [(name, stage) for name, profile in inputs.profiles.items() for stage in profile.stages]
@@ -122,15 +130,15 @@ def tables(inputs: Inputs, measured: Measured) -> str:
         f"{cost.speak_factor:g} processor seconds a second of speech to speak, {cost.hear_factor:g} to hear and align"
     )
     lines = [
-        f"Measured in this repository's run: {run}, {sound} a scene. For {inputs.scenes:,} scenes:",
+        f"Measured in this repository's run: {run}, {sound} a scene. For {inputs.scenes:,} scenes{length}:",
         "",
         "| profile | stage | tokens a scene | tokens/s | slower by | hours | GPUs | dollars a GPU hour |",
         "|---|---|---|---|---|---|---|---|",
-        *(_stage_row(name, stage, inputs.scenes, measured) for name, stage in stages),
+        *(_stage_row(name, stage, inputs.scenes, due) for name, stage in stages),
         "",
         "| profile | hours of words | cores | hours of sound | hours in all | dollars |",
         "|---|---|---|---|---|---|",
-        *(_profile_row(name, inputs, measured) for name in inputs.profiles),
+        *(_profile_row(name, inputs, due) for name in inputs.profiles),
         "",
         "What is counted, and where each speed comes from:",
         "",

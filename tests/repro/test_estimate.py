@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cares.core.errors import InputError
+from cares.core.params import read_yaml
 from cares.repro.estimate import PAGE, Inputs, Measured, load, measure, model_hours, page, price, sound_hours, tables
 from cares.repro.profiles import profiles
 
@@ -50,6 +51,14 @@ def test_the_arithmetic():
     assert "| p | s | 1,800 | 10 | 2 | 10.0 | 3 | 2.00 |" in tables(inputs, measured)
     own = profile.stages[0].model_copy(update={"asked": "measured"})
     assert model_hours(own, 100, measured) == pytest.approx(100 * 1000 * 2 / 10 / 3600)
+
+
+def test_longer_scenes_cost_in_proportion():
+    inputs, measured = load(ROOT)
+    assert measured.stretched(None) == measured
+    assert measured.stretched(2 * measured.scene_s).tokens_per_accepted_scene == 2 * measured.tokens_per_accepted_scene
+    asked = read_yaml(ROOT / "conf/size/paper.yaml")["allocation"]["length"]["mean_s"]
+    assert inputs.scene_s == asked
 
 
 def test_the_stated_number_of_events_is_that_of_the_compositions():

@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cares.allocation.allocate import allocate
 from cares.allocation.params import AllocationParams
+from cares.catalog.load import load_catalog
 from cares.core.errors import InputError
 from cares.core.params import SECTIONS, Params
 from cares.dialogue.calibration_params import CalibrationParams
+from cares.dialogue.context import check_context
 from cares.dialogue.families import families
+from cares.dialogue.free import make_writer
 from cares.dialogue.params import DialoguesParams, TopicsParams
 from cares.llm.params import LlmParams
 from cares.models.params import ModelsParams
@@ -99,6 +103,20 @@ def test_every_wave_fits_the_engine(tmp_path, models):
         prompt = 1200  # tokens; with a worked example and four turns of talk
         tokens = max(dialogues.group_scenes * (prompt + dialogues.max_tokens), dialogues.repair_places * (prompt + 200))
         assert tokens * CACHE_BYTES[models] <= llm.kv_cache_gib * GIB
+
+
+@pytest.mark.parametrize("models", GROUPS["models"])
+def test_the_longest_scenes_fit_context_and_waves(tmp_path, models):
+    params = composed(tmp_path, f"models={models}", "size=paper")
+    llm, dialogues = params.section("llm", LlmParams), params.section("dialogues", DialoguesParams)
+    asked = params.section("allocation", AllocationParams).model_copy(update={"scenes": 200})
+    catalog = load_catalog()
+    scenes = allocate(asked, 1, catalog).scenes
+    writer = make_writer(catalog, dialogues, 1, ROOT / "prompts")
+    check_context(scenes, writer, llm)
+    if models in CACHE_BYTES:
+        most = max(writer.draft(scene, "the rent", 0, 0).request.max_tokens for scene in scenes)
+        assert dialogues.group_scenes * (1200 + most) * CACHE_BYTES[models] <= llm.kv_cache_gib * GIB
 
 
 def test_profiles_set_the_same_keys(tmp_path):

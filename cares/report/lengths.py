@@ -1,0 +1,55 @@
+"""The histogram of scene lengths: finished scenes beside what was asked for."""
+
+from __future__ import annotations
+
+from statistics import fmean, pstdev
+from typing import NamedTuple
+
+from cares.core.pcm import SAMPLE_RATE
+from cares.report.inputs import Inputs
+
+BIN_S = 5
+PUBLISHED = "120 s on average with a standard deviation of 18.8 s"
+
+
+class Bar(NamedTuple):
+    """Scenes and targets of five seconds; `percent` is the scenes' share of the highest bar."""
+
+    seconds: str
+    scenes: int
+    targets: int
+    percent: str
+
+
+class Histogram(NamedTuple):
+    """The bars in order and, in words, mean and deviation of scenes and targets ("" without targets)."""
+
+    bars: tuple[Bar, ...]
+    found: str
+    asked: str
+    published: str = PUBLISHED
+
+
+def histogram(inputs: Inputs) -> Histogram | None:
+    """The histogram of a build; None without a scene."""
+    seconds = [scene.n_samples / SAMPLE_RATE for scene in inputs.scenes]
+    if not seconds:
+        return None
+    wanted = {scene.scene_id: scene.length_s for scene in inputs.allocated if scene.length_s is not None}
+    targets = [wanted[scene.scene_id] for scene in inputs.scenes if scene.scene_id in wanted]
+    found, asked = [int(s // BIN_S) for s in seconds], [int(s // BIN_S) for s in targets]
+    highest = max(found.count(place) for place in found)
+    bars = tuple(
+        Bar(
+            f"{place * BIN_S} to {(place + 1) * BIN_S}",
+            found.count(place),
+            asked.count(place),
+            f"{100 * found.count(place) / highest:.0f}",
+        )
+        for place in range(min([*found, *asked]), max([*found, *asked]) + 1)
+    )
+    return Histogram(bars, _law(seconds), _law(targets) if targets else "")
+
+
+def _law(seconds: list[float]) -> str:
+    return f"{fmean(seconds):.1f} s on average with a standard deviation of {pstdev(seconds):.1f} s"
