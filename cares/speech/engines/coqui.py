@@ -53,6 +53,8 @@ class CoquiEngine:
         if voice not in (self._voices or {"": ""}):
             known = ", ".join(sorted(self._voices)) or "the empty name, for the model has one voice"
             raise InputError(self._name, "voice", voice, f"one of {known}")
+        if not text.strip():
+            raise EngineError(f"coqui: {text!r} gives no sound")
         random.seed(seed)
         np.random.seed(seed)
         torch.manual_seed(seed)
