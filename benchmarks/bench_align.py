@@ -3,7 +3,7 @@
 Three kinds of truth: phrases, and single words, that were spoken apart and joined with gaps of 0 to 600 ms; the
 engines' own timing of whole sentences; and the cuts that the speech stage makes in them, against that timing.
 
-    python benchmarks/bench_align.py --backend whisper-timestamped
+    python benchmarks/bench_align.py
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from cares.asr.truth import (
     timing_errors,
     without_silence,
 )
+from cares.asr.types import AlignBackend
 from cares.core.canonical import Json
 from cares.core.pcm import SAMPLE_RATE
 from cares.core.store import ItemStore
@@ -42,7 +43,7 @@ from cares.speech.voices import read_table
 GAPS_MS = (0, 50, 150, 300, 600)
 AROUND = SAMPLE_RATE // 25
 CUT_SEARCH_MS, CUT_FADE_MS = 40, 20
-MODELS = {"whisper-timestamped": "whisper-base", "faster-whisper": "whisper-base-ct2"}
+MODELS: dict[AlignBackend, str] = {"whisper-timestamped": "whisper-base", "faster-whisper": "whisper-base-ct2"}
 
 VOICES = read_table()
 
@@ -96,7 +97,7 @@ def joints(pairs: Sequence[tuple[int, int]], gap_ms: int) -> list[int]:
     return [error for gap, error in pairs if gap == gap_ms * SAMPLE_RATE // 1000]
 
 
-def joined_figures(aligner: Aligner, clips: Iterator[tuple[str, KnownClip]]) -> Json:
+def joined_figures(aligner: Aligner, clips: Sequence[tuple[str, KnownClip]]) -> Json:
     total = sum((errors(aligner, clip) for _, clip in clips), NO_TIMING_ERRORS)
     broken = [error for gap, error in (*total.before, *total.after) if gap]
     return {
@@ -141,26 +142,33 @@ def engine_of(voice: str) -> str:
     return VOICES[voice].engine
 
 
+def measure(backend: AlignBackend, items: Items) -> Json:
+    """All figures of one backend; what it aligned is forgotten."""
+    sentences, clips = list(sentence_clips(items)), list(phrase_clips(items))
+    with tempfile.TemporaryDirectory() as folder:
+        aligner = Aligner(MODELS[backend], backend, ItemStore("asr", Path(folder)))
+        aligner.align(sentences[0][1].samples[: SAMPLE_RATE // 2], "loads")
+        begun = time.process_time()
+        phrases = joined_figures(aligner, clips)
+        seconds = sum(len(clip.samples) for _, clip in clips) / SAMPLE_RATE
+        return {
+            "phrases": phrases,
+            "real-time factor (processor)": round((time.process_time() - begun) / seconds, 3),
+            "words": joined_figures(aligner, list(word_clips(items))),
+            "engine timing": sentence_figures(aligner, sentences),
+        }
+
+
 def main() -> None:
-    """Print the figures of one backend as JSON."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--backend", choices=sorted(MODELS), default="whisper-timestamped")
+    """Print the figures as JSON."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--backends", nargs="+", choices=sorted(MODELS), default=sorted(MODELS))
     options.add_argument("--items", choices=("held-out", "chosen-with"), default="held-out")
     chosen = options.parse_args()
     items = HELD_OUT if chosen.items == "held-out" else CHOSEN_WITH
-    sentences = list(sentence_clips(items))
-    clips = [*phrase_clips(items)]
-    with tempfile.TemporaryDirectory() as folder:
-        aligner = Aligner(MODELS[chosen.backend], chosen.backend, ItemStore("asr", Path(folder)))
-        aligner.align(sentences[0][1].samples[: SAMPLE_RATE // 2], "loads")
-        begun = time.process_time()
-        figures = {"phrases": joined_figures(aligner, iter(clips))}
-        seconds = sum(len(clip.samples) for _, clip in clips) / SAMPLE_RATE
-        figures["real-time factor"] = round((time.process_time() - begun) / seconds, 3)
-        figures["words"] = joined_figures(aligner, word_clips(items))
-        figures["engine timing"] = sentence_figures(aligner, sentences)
-    figures["peak memory GiB"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
-    print(json.dumps({"backend": chosen.backend, "items": chosen.items, **figures}, indent=1))
+    figures = {backend: measure(backend, items) for backend in chosen.backends}
+    peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
+    print(json.dumps({"items": chosen.items, **figures, "peak memory GiB": peak}, indent=1))
 
 
 if __name__ == "__main__":
