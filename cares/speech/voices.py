@@ -150,9 +150,9 @@ def cast_voices(scenes: Sequence[Scene], voices: dict[str, Voice], seed: int) ->
     """The voices of A and B in every scene.
 
     Within a split, scenes are taken in the order of their ids; each speaker gets the voice of its gender that was used
-    least so far, a keyed draw deciding among equals, but no voice that is taken for the other speaker's while another is
-    free. So the counts of a gender's voices differ by at most one, or a few where voices are alike, and scenes that are
-    added behind leave the others' voices alone.
+    least so far, a keyed draw deciding among equals, but no voice that is taken for the other speaker's while another
+    is free. So the counts of a gender's voices differ by at most one, or a few where voices are alike, and scenes that
+    are added behind leave the others' voices alone.
     """
     used: dict[str, Counter[str]] = {}
     casts: dict[str, Cast] = {}
