@@ -24,7 +24,7 @@ UNDER, OVER = 16, 50  # the bounds of a text around what is aimed at: a sentence
 LEAST_BOUND = 20
 # measured on accepted dialogues (benchmarks/bench_length.py): shares of the characters of a text
 LETTERS, MARKS = 0.773, 0.016
-AGAIN = 30  # characters that a break says again or puts in, in the mean of its registers
+AGAIN = 39  # characters that what a break says again or puts in is worth, pauses included, in the mean of its registers
 WORD = 5.05  # characters of a word, with its blank
 
 

@@ -82,8 +82,14 @@ def utterances(turn: Turn) -> list[str]:
 
 
 def predicted_seconds(turns: Sequence[Turn], scene: Scene, pace: Pace) -> float:
-    """How long the finished scene will be."""
+    """How long the finished scene will be.
+
+    A pause inside a turn is as long as it is laid out; who interrupts leaves no gap and begins before the other has
+    ended.
+    """
     spoken = sum(
         pace.of(scene.genders["AB".index(turn.speaker)]).seconds(text) for turn in turns for text in utterances(turn)
     )
-    return pace.silence(len(turns), len(scene.events)) + spoken
+    pauses = sum(segment.pause_ms for turn in turns for segment in turn.segments) / 1000
+    early = sum(pace.gap_s + turn.segments[0].overlap_ms / 1000 for turn in turns if turn.segments[0].overlap_ms)
+    return pace.silence(len(turns), len(scene.events)) + spoken + pauses - early

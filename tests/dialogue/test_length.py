@@ -67,6 +67,17 @@ def test_a_longer_text_takes_longer_and_a_sound_adds_its_gaps():
     assert added == pytest.approx(2 * PACE.gap_s)
 
 
+def test_pauses_count_and_who_interrupts_leaves_no_gap():
+    turns = talk("Then we should get", "No, go on.", "Then we should get the metal one.")
+    plain = predicted_seconds(turns, scene(), PACE)
+    paused = Turn(speaker="A", segments=(Segment(text="Um."), Segment(text="Then we should get", pause_ms=500)))
+    one = predicted_seconds([paused, *turns[1:]], scene(), PACE)
+    um = PACE.F.seconds("Um.")
+    assert one == pytest.approx(plain + um + 0.5)
+    early = Turn(speaker="B", segments=(Segment(text="No, go on.", overlap_ms=200),))
+    assert predicted_seconds([turns[0], early, turns[2]], scene(), PACE) == pytest.approx(plain - PACE.gap_s - 0.2)
+
+
 def test_gaps_and_edges_are_the_means_of_the_time_line():
     timeline = read_yaml(ROOT / "params.yaml")["timeline"]
     assert fmean(timeline["gap_ms"]) / 1000 == pytest.approx(PACE.gap_s)
