@@ -15,9 +15,10 @@ from cares.records.bank import Take
 
 PAPER: dict[str, Any] = {
     "splits": {"train": 0.8, "validation": 0.1, "test": 0.1},
-    "min_turns": 8,
-    "max_turns": 13,
+    "min_turns": 10,
+    "max_turns": 36,
     "rare_share": 0.05,
+    "length": {"mean_s": 120.0, "deviation_s": 18.8, "shortest_s": 75.0, "longest_s": 165.0, "turn_s": [4.8, 6.6]},
 }
 """What the command does not ask for: the values of the paper's size."""
 

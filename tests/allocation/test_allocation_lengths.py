@@ -1,5 +1,6 @@
 """Lengths of scenes: the law, its parts, the turns that follow, and that nothing changes where none is asked for."""
 
+from pathlib import Path
 from statistics import fmean, pstdev
 
 import pytest
@@ -7,9 +8,11 @@ import pytest
 from cares.allocation.allocate import allocate
 from cares.allocation.lengths import draw_lengths
 from cares.allocation.params import AllocationParams, LengthParams
+from cares.allocation.standalone import PAPER
 from cares.catalog.load import load_catalog
 from cares.core.canonical import digest
 from cares.core.errors import InputError
+from cares.core.params import read_yaml
 
 LAW = {"mean_s": 120.0, "deviation_s": 18.8, "shortest_s": 75.0, "longest_s": 165.0, "turn_s": [4.8, 6.6]}
 VALUES = {
@@ -95,3 +98,10 @@ def test_a_scene_without_a_target_is_written_as_before():
 def test_a_law_that_cannot_be_is_named(change):
     with pytest.raises(InputError, match=r"allocation\.length"):
         params(length=LAW | change)
+
+
+def test_the_command_allocates_as_the_size_paper_does():
+    asked = read_yaml(Path(__file__).parents[2] / "conf/size/paper.yaml")["allocation"]
+    assert {name: PAPER[name] for name in ("min_turns", "max_turns", "length")} == {
+        name: asked[name] for name in ("min_turns", "max_turns", "length")
+    }
