@@ -19,10 +19,13 @@ from cares.dialogue.params import DialoguesParams, TopicsParams
 from cares.llm.params import LlmParams
 from cares.mix.params import MixParams, TimelineParams
 from cares.models.params import ModelsParams
+from cares.models.registry import registered
 from cares.report.params import ReportParams
 from cares.sounds.params import SoundsParams
 from cares.sounds.room_params import RoomsParams
+from cares.speech.engines.openai import server_address
 from cares.speech.params import AlignParams, SpeechParams
+from cares.speech.voices import load_voices
 
 SCHEMAS: dict[str, type[Record]] = {
     "models": ModelsParams,
@@ -49,7 +52,7 @@ def check_inputs(root: Path) -> int:
 
     Raises:
         InputError: the first fault, with file, field and value; also when a model is not registered or needs a server
-            and there is none, and when writer and evaluator are of one model family.
+            and there is none, when writer and evaluator are of one model family, and when voices are too few.
     """
     params = Params(root / "params.yaml")
     assert params.seed >= 0
@@ -61,8 +64,19 @@ def check_inputs(root: Path) -> int:
     models.check(params.path, writer_is_served=bool(os.environ.get("CARES_LLM_URL")))
     families(models, calibration.evaluator, calibration.allow_same_family, params.path)
     _check_waves(params)
+    _check_voices(params)
     load_catalog()
     return len(SCHEMAS)
+
+
+def _check_voices(params: Params) -> None:
+    """The voices that are asked for are enough, their models are registered, and a server that speaks is named."""
+    section = params.section("speech", SpeechParams)
+    for voice in load_voices(section.voices, held_out=section.held_out_voices).values():
+        if voice.served:
+            server_address(voice.url, voice.model)
+        else:
+            registered(voice.model)
 
 
 def _check_waves(params: Params) -> None:

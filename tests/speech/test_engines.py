@@ -9,6 +9,7 @@ import pytest
 
 from cares.core.errors import CaresError, InputError
 from cares.models.unzip import unzip
+from cares.repro.check import check_inputs
 from cares.speech.engines import ENGINES, engine_version, load_engine
 from cares.speech.engines.onnx import with_durations
 from cares.speech.engines.timing import Phoneme, timed_words
@@ -84,3 +85,22 @@ def test_an_archive_is_unpacked_without_its_folders(tmp_path: Path) -> None:
     (official / "voice.zip").unlink()
     with pytest.raises(InputError, match=r"one \.zip file"):
         unzip(official, ready)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("  voices: []", "  voices: [qwen_*]", "CARES_TTS_URL"),
+        ("  voices: []", "  voices: [qwne_*]", r"speech\.voices: got 'qwne_\*'"),
+        ("  held_out_voices: []", "  held_out_voices: [joe]", "held-out voices of gender F: got 0"),
+    ],
+)
+def test_the_check_before_a_run_finds_voices_that_cannot_speak(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, said: str
+) -> None:
+    monkeypatch.delenv("CARES_TTS_URL", raising=False)
+    text = (Path(__file__).parents[2] / "params.yaml").read_text(encoding="utf-8")
+    assert f"\n{old}\n" in text
+    (tmp_path / "params.yaml").write_text(text.replace(f"\n{old}\n", f"\n{new}\n"), encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        check_inputs(tmp_path)

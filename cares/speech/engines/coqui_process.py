@@ -5,11 +5,13 @@ It is started once a worker and ends with it, because its input then ends.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
 import subprocess
 import tempfile
+import weakref
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -54,6 +56,8 @@ class CoquiProcess:
         folder: the model's files.
         python: an interpreter with coqui-tts.
 
+    The process ends with `close()`, or when the engine is let go.
+
     Raises:
         CaresError: the process does not start, or the weights do not load.
     """
@@ -72,9 +76,11 @@ class CoquiProcess:
             )
         except OSError as error:
             raise CaresError(f"{PYTHON}: {python} cannot be started ({error.strerror}). Make it: {HOW}") from None
+        # a Popen that is let go with its process still running keeps the pipe to it open, so it would never end
+        self.close = weakref.finalize(self, _end, self._process)
         head = self._head()
         if head["kind"] != "ready":
-            self._process.wait()
+            self.close()
             raise CaresError(str(head["message"]))
 
     def speak(self, text: str, voice: str, speed: float, seed: int) -> Speech:
@@ -100,12 +106,6 @@ class CoquiProcess:
         words = None if head["words"] is None else tuple(TimedWord(*word) for word in head["words"])
         return Speech(np.frombuffer(data, "<f4").astype(np.float32), int(head["rate"]), words)
 
-    def close(self) -> None:
-        """End the process."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        self._process.wait()
-
     def _head(self) -> dict[str, Any]:
         stdout = self._process.stdout
         assert stdout is not None
@@ -120,6 +120,13 @@ class CoquiProcess:
         self._messages.seek(0)
         tail = self._messages.read().decode(errors="replace").strip().splitlines()[-3:]
         return CaresError(f"coqui: its process ended (exit status {status}): {' '.join(tail) or 'no message'}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):  # what was not read by a process that died
+            process.stdin.close()
+    process.wait()
 
 
 def _is_here() -> bool:
