@@ -16,7 +16,7 @@ from cares.core.record import Record
 
 SECTIONS = (
     "seed", "models", "llm", "allocation", "sounds", "rooms", "calibration", "topics", "dialogues",
-    "speech", "align", "timeline", "mix", "audit", "items", "bench", "report",
+    "speech", "align", "timeline", "mix", "breaks", "audit", "items", "bench", "report",
 )  # fmt: skip
 
 P = TypeVar("P", bound=Record)

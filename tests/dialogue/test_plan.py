@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cares.core.errors import InputError
 from cares.core.rng import KeyedRandom
-from cares.dialogue.breaks import broken_turn, run_on_turn
+from cares.dialogue.breaks import run_on_turn
 from cares.dialogue.examples import draw_example, load_examples
 from cares.dialogue.lint import spoken_line
 from cares.dialogue.plan import Planner, load_moves, load_remarks
@@ -197,24 +197,6 @@ def test_every_register_that_names_a_sound_is_shown_by_two_examples():
 SENTENCE = "Fine. Then we should get the metal one, not the cheap wood again."
 
 
-@pytest.mark.parametrize("register", ["break_restart", "break_lost_thread", "break_hesitation"])
-@given(key=st.integers(min_value=0, max_value=200))
-def test_a_break_resumes_the_sentence_that_it_left(register, key):
-    cut, sound, after = broken_turn(SENTENCE, register, 2, KeyedRandom(1, "b", key))
-    assert (cut.delivery, sound.event) == ("cut", 2)
-    assert cut.spoken_as == SENTENCE
-    assert SENTENCE.startswith(cut.text) and not cut.text.endswith((".", ","))
-    assert after.text.endswith(SENTENCE.split(". ")[1][-30:])
-    if register == "break_restart":
-        assert after.text == "Then we should get the metal one, not the cheap wood again."
-
-
-def test_a_short_line_cannot_break():
-    assert broken_turn("Only five words are here.", "break_restart", 0, KeyedRandom(1, "b")) is None
-    with pytest.raises(ValueError, match="register"):
-        broken_turn(SENTENCE, "verbal_dry", 0, KeyedRandom(1, "b"))
-
-
 @given(key=st.integers(min_value=0, max_value=200))
 def test_an_ambient_sound_falls_between_two_words_and_changes_none(key):
     before, sound, after = run_on_turn(SENTENCE, 1, KeyedRandom(1, "r", key))
@@ -226,11 +208,3 @@ def test_an_ambient_sound_falls_between_two_words_and_changes_none(key):
 def test_the_spoken_line_leaves_the_sound_out():
     quiet = scene(("doorbell_chime", "ambient"))
     assert spoken_line(realised(quiet)[1]) == good_lines(PLANNER.plan(quiet, 0))[1]["says"]
-
-
-@given(key=st.integers(min_value=0, max_value=300))
-def test_nothing_that_a_break_adds_is_a_line_of_five_words(key):
-    _, _, after = broken_turn(SENTENCE, "break_lost_thread", 0, KeyedRandom(1, "b", key))
-    added = after.text.removesuffix(SENTENCE.split(". ", 1)[1])
-    assert added != after.text
-    assert max(len(part.split()) for part in re.split(r"(?<=[.?!])", added)) < 5

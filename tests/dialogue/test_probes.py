@@ -183,7 +183,7 @@ def test_the_command_exits_with_the_ids_of_what_it_found(monkeypatch):
     command.register(app)
     app.command("other")(lambda: None)
     good = CliRunner().invoke(app, ["probes", "check", "--words-only"])
-    assert good.exit_code == 0 and "590 probes and 180 pairs of topics read, 0 faults found" in good.output
+    assert good.exit_code == 0 and "623 probes and 180 pairs of topics read, 0 faults found" in good.output
     double = changed(ALL[0], id="p999", split="test", topic="another topic altogether")
     monkeypatch.setattr("cares.dialogue.probes.load_probes", lambda: [*ALL, double])
     bad = CliRunner().invoke(app, ["probes", "check", "--words-only"])
