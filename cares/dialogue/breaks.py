@@ -50,7 +50,7 @@ def broken_turns(text: str, register: str, event: int, draw: KeyedRandom) -> tup
 
     - `break_restart`: the sentence is begun again from its start;
     - `break_lost_thread`: the speaker asks for the way back, pauses, then begins it again;
-    - `break_hesitation`: a filler, a pause, the last two words again, perhaps a pause and these words once more, and on;
+    - `break_hesitation`: a filler, a pause, the last two words again, perhaps cut and said once more, and on;
     - `break_interrupted`: three turns. The sentence is begun again and cut short by the other speaker, who comes in
       before the fragment has ended; then the first speaker says it all.
 

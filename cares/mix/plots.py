@@ -13,7 +13,10 @@ from cares.records.timeline import MixedScene, Timeline
 
 
 def gap_rows(timelines: Sequence[Timeline]) -> list[dict[str, object]]:
-    """A row a gap: its kind ("turn", "pause", "decoy", or the event's label), its length, and the sound's overlap with words."""
+    """A row a gap: its kind, its length, and the sound's overlap with words.
+
+    The kind is "turn", "pause", "decoy", or the event's label.
+    """
     rows: list[dict[str, object]] = []
     for timeline in timelines:
         events = {event.event: event for event in timeline.events}
