@@ -28,12 +28,23 @@ _CLINGING = {"a", "an", "the", "my", "your", "his", "her", "its", "our", "their"
 _LOST = ("Uh,", "Um,", "Sorry,", "Hm,", "Wait,", "Oh,", "Er,", "Ah,")
 _ASKED = ("where was I?", "what was it?", "where were we?", "I lost it.", "let me think.", "how was that?")
 _FOUND = ("", "Right.", "Yes.", "Okay.", "Ah, yes.", "I know.", "Right, yes.")
-_FILLERS = ("um,", "uh,", "er, um,", "uh, well,", "hm,", "I mean, um,", "uh, so,", "you know, uh,", "er,", "um, yeah,")
+# each has a word beside its sounds of hesitation: no recogniser could check an utterance of these alone
+_FILLERS = (
+    "um, well,", "uh, well,", "I mean, um,", "uh, so,", "you know, uh,", "um, yeah,", "so, um,", "well, er,", "er, no,",
+    "like, um,",
+)  # fmt: skip
 # who interrupts begins to say something and gives the word back at once; never an exclamation, for it could be meant
 # for the sound
 _COMES_IN = ("Sorry,", "No,", "Well,", "Yes, but,", "I just,", "Right, so,", "No, no,", "Sure,")
 _GIVES_BACK = ("go on.", "go ahead.", "carry on.", "you first.", "finish that.", "you go.")
-_SEARCHING = re.compile(r"((?:(?:uh+|um+|uhm|er+|erm|hm+|mm+)\b[,.… ]*)+|[^.?!]{2,40}[.?!]+) +(?=\w)", re.IGNORECASE)
+# the same in words of a model: sounds of hesitation and at least one such word, or a short sentence
+_OPENING = r"(?:well|so|like|no|yeah|okay|right|sorry|i mean|you know)\b[,.\u2026 ]*"
+_HESITATING = r"(?:uh+|um+|uhm|er+|erm|hm+|mm+)\b[,.\u2026 ]*"
+_ASKING = rf"(?:{_HESITATING})*(?=[^.?!]*\w \w)[^.?!]{{2,40}}[.?!]+ +"
+_SEARCHING = re.compile(
+    rf"((?:{_HESITATING})+(?:{_OPENING})+(?:{_HESITATING})*|(?:{_OPENING})+(?:{_HESITATING})+|{_ASKING})(?<= )(?=\w)",
+    re.IGNORECASE,
+)
 
 
 class NoPlaceError(ValueError):

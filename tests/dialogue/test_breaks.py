@@ -21,6 +21,7 @@ from cares.dialogue.breaks import (
     split_sentences,
     turns_of,
 )
+from cares.dialogue.cues import load_cues, words_of
 from cares.dialogue.lint import faults
 from cares.dialogue.marked import Heard, Said, around, from_turns
 from cares.records.dialogue import Segment, Turn, planned_turns
@@ -81,6 +82,12 @@ def test_repeated_words_are_those_that_were_cut(key):
     again = " ".join(cut.text.split()[-2:])
     assert all(segment.text.startswith(again) for segment in rest)
     assert [segment.delivery for segment in rest[:-1]] == ["cut"] * (len(rest) - 1)
+
+
+def test_a_filler_has_a_word_that_a_recogniser_can_hear():
+    hesitations = set(load_cues().hesitations)
+    for key in range(200):
+        assert set(words_of(parts_of("break_hesitation", key)[0][2].text)) - hesitations
 
 
 @given(key=KEYS)
@@ -203,8 +210,15 @@ def written(after: str, register: str) -> tuple[Scene, Turn]:
 @pytest.mark.parametrize(
     ("after", "register", "said"),
     [
-        ("Um, the gate was locked.", "break_hesitation", ["Um,", "the gate was locked."]),
-        ("Uh... um, the gate was locked.", "break_hesitation", ["Uh... um,", "the gate was locked."]),
+        ("Um, well, the gate was locked.", "break_hesitation", ["Um, well,", "the gate was locked."]),
+        ("Uh... I mean, um, the gate was locked.", "break_hesitation", ["Uh... I mean, um,", "the gate was locked."]),
+        (
+            "Um... where was I? The gate was locked.",
+            "break_lost_thread",
+            ["Um... where was I?", "The gate was locked."],
+        ),
+        ("Um, the gate was locked.", "break_hesitation", ["Um, the gate was locked."]),
+        ("Well, the gate was locked.", "break_hesitation", ["Well, the gate was locked."]),
         ("Where was I? The gate was locked.", "break_lost_thread", ["Where was I?", "The gate was locked."]),
         ("The gate was locked.", "break_hesitation", ["The gate was locked."]),
         ("Um, I thought the gate was locked.", "break_restart", ["Um, I thought the gate was locked."]),
