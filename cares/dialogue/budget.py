@@ -20,7 +20,7 @@ from cares.records.scene import Scene
 UTTERANCE_S = 28.0  # the aligner hears 30 s at once; a slow voice needs some more than the mean one
 SPREAD = (0.65, 1.35)  # of a turn's length around the mean
 LEAST, MOST = 34, 210  # characters that a turn may be asked for: a short sentence; 60 words with room to end
-UNDER, OVER = 16, 50  # the bounds of a text around what is aimed at: a sentence that is begun has to be ended
+UNDER, OVER = 16, 64  # the bounds of a text around what is aimed at: a sentence that is begun has to be ended
 LEAST_BOUND = 20
 # measured on accepted dialogues (benchmarks/bench_length.py): shares of the characters of a text
 LETTERS, MARKS = 0.773, 0.016

@@ -14,7 +14,7 @@ from cares.core.canonical import digest
 from cares.core.errors import InputError
 from cares.core.params import read_yaml
 from cares.core.rng import KeyedRandom
-from cares.dialogue.budget import LETTERS, MARKS, budgeted, length_fault, mean_pace, words_of_scene
+from cares.dialogue.budget import LETTERS, MARKS, OVER, budgeted, length_fault, mean_pace, words_of_scene
 from cares.dialogue.context import check_context
 from cares.dialogue.free import FreeWriter
 from cares.dialogue.lengths import predicted_lengths, predicted_rows
@@ -94,9 +94,9 @@ def test_texts_of_the_length_aimed_at_fill_the_scene(seconds, n_turns, key):
     total = PACE.silence(n_turns, len(which.events))
     for plan in plans:
         shortest, longest = plan.bounds
-        assert 20 <= shortest < longest - 40
+        assert 20 <= shortest < longest - 60
         texts = 2 if plan.kind == "verbal" else 1
-        total += texts * (longest - 50) * (LETTERS * voice.letter_s + MARKS * voice.mark_s)
+        total += texts * (longest - OVER) * (LETTERS * voice.letter_s + MARKS * voice.mark_s)
     # what is given (remarks, openers, what a break says again) comes to that
     assert 0.8 * seconds < total < 1.05 * seconds
 
