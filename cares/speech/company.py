@@ -20,6 +20,7 @@ from cares.speech.voiceprint import Print
 SHORTEST_SAMPLES = SAMPLE_RATE
 # an utterance is the other speaker's when it is nearer to that voice by more than chance
 MARGIN = 0.05
+TIE = 1e-4
 
 
 class Voiced(NamedTuple):
@@ -47,6 +48,27 @@ class Standing(NamedTuple):
 def standings(scene: Sequence[Voiced | None]) -> list[Standing | None]:
     """Each utterance among the others; None stays None and counts for nobody."""
     return [None if one is None else _standing(one, index, scene) for index, one in enumerate(scene)]
+
+
+def faults(scene: Sequence[Voiced | None], placed: Sequence[Standing | None], params: SpeechParams) -> list[str]:
+    """The fault of each utterance among the others, or "".
+
+    A wrong voice spoils the mean with which the speaker's right ones are compared, the more the fewer they are. So of
+    those of a speaker that seem wrong only the one least like its others is named; once it is spoken again, all are
+    compared anew.
+    """
+    found = ["" if standing is None else fault_of_standing(standing, params) for standing in placed]
+    for speaker in "AB":
+        likeness = {
+            index: standing.own
+            for index, (one, standing) in enumerate(zip(scene, placed, strict=True))
+            if one is not None and one.speaker == speaker and standing is not None and standing.own is not None
+            if found[index] == "other_voice"
+        }
+        for index, own in likeness.items():
+            if own > min(likeness.values()) + TIE:
+                found[index] = ""
+    return found
 
 
 def fault_of_standing(standing: Standing, params: SpeechParams) -> str:

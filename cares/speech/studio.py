@@ -20,7 +20,7 @@ from cares.core.pcm import Samples, encode
 from cares.core.rng import derived_seed
 from cares.core.store import ItemStore, item_key, source_digest
 from cares.speech.checks import fault_of_measures, fault_of_pace, fault_of_words
-from cares.speech.company import SHORTEST_SAMPLES, Voiced, fault_of_standing, standings
+from cares.speech.company import SHORTEST_SAMPLES, Voiced, faults, standings
 from cares.speech.engines import Engine, EngineError, engine_version
 from cares.speech.hearing import Listener, heard_errors
 from cares.speech.measures import NO_MEASURES, Measures, measure
@@ -132,10 +132,12 @@ class Studio:
 
     def compare(self, takes: Sequence[Take], lines: Sequence[Line]) -> list[Take]:
         """The takes of a scene, those without a fault judged beside each other."""
-        placed = standings(self.voiced(takes, lines))
+        scene = self.voiced(takes, lines)
+        placed = standings(scene)
+        found = faults(scene, placed, self.params)
         return [
-            take if one is None else take._replace(likeness=one.own, fault=fault_of_standing(one, self.params))
-            for take, one in zip(takes, placed, strict=True)
+            take if one is None else take._replace(likeness=one.own, fault=fault)
+            for take, one, fault in zip(takes, placed, found, strict=True)
         ]
 
     def voiced(self, takes: Sequence[Take], lines: Sequence[Line]) -> list[Voiced | None]:

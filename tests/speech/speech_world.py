@@ -172,7 +172,7 @@ class ToneListener:
 
 def voice_mark(voice: str) -> float:
     """The frequency in Hz of the faint tone by which `MarkReader` knows a voice."""
-    return 7000.0 + 50.0 * (sum(place * ord(letter) for place, letter in enumerate(voice, 1)) % 79)
+    return 9000.0 + 25.0 * (sum(place * ord(letter) for place, letter in enumerate(voice, 1)) % 79)
 
 
 class MarkReader:
@@ -180,7 +180,7 @@ class MarkReader:
 
     def voiceprint(self, samples: Samples) -> Print:
         power = np.abs(np.fft.rfft(samples.astype(float), SAMPLE_RATE * 4)) ** 2
-        bands = power[4 * 6975 : 4 * 10_975].reshape(80, 200).sum(axis=1)
+        bands = power[35_950:43_950].reshape(80, 100).sum(axis=1)
         return (bands / np.linalg.norm(bands)).astype(np.float32)
 
 

@@ -13,7 +13,7 @@ from speech_world import PARAMS
 from cares.asr.wer import WordErrors
 from cares.core.pcm import SAMPLE_RATE, Samples
 from cares.speech.checks import fault_of_measures, fault_of_words
-from cares.speech.company import Standing, Voiced, fault_of_standing, speakers_likeness, standings
+from cares.speech.company import Standing, Voiced, fault_of_standing, faults, speakers_likeness, standings
 from cares.speech.heard import differences, repeated_phrase
 from cares.speech.hearing import heard_errors
 from cares.speech.measures import NO_MEASURES, measure
@@ -161,6 +161,16 @@ def test_the_one_who_sounds_like_the_other_speaker_stands_out() -> None:
     assert placed[1] is not None and placed[1].own is None
     likeness = speakers_likeness(scene)
     assert likeness is not None and 0.2 < likeness < 0.9
+
+
+def test_a_wrong_voice_among_few_is_named_and_not_the_right_ones_beside_it() -> None:
+    right, wrong = unit(1, 0, 0), unit(0, 0, 1)
+    scene = [Voiced("A", right, -25.0), Voiced("A", wrong, -25.0), Voiced("A", right, -25.0)]
+    placed = standings(scene)
+    assert [fault_of_standing(one, PARAMS) for one in placed if one] == ["other_voice"] * 3
+    assert faults(scene, placed, PARAMS) == ["", "other_voice", ""]
+    two = scene[:2]
+    assert faults(two, standings(two), PARAMS) == ["other_voice", "other_voice"]
 
 
 def test_a_level_far_from_the_speakers_median_and_a_short_utterance() -> None:
