@@ -23,6 +23,7 @@ from cares.models.registry import registered
 from cares.report.params import ReportParams
 from cares.sounds.params import SoundsParams
 from cares.sounds.room_params import RoomsParams
+from cares.speech.break_params import BreakParams
 from cares.speech.engines.openai import server_address
 from cares.speech.params import AlignParams, SpeechParams
 from cares.speech.voices import load_voices
@@ -40,6 +41,7 @@ SCHEMAS: dict[str, type[Record]] = {
     "align": AlignParams,
     "timeline": TimelineParams,
     "mix": MixParams,
+    "breaks": BreakParams,
     "audit": AuditParams,
     "items": ItemsParams,
     "bench": BenchParams,
