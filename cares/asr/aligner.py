@@ -98,7 +98,11 @@ class Aligner:
 
     @cached_property
     def _model(self) -> Whisper:
-        return load_whisper(ensure(self.model_id))
+        folder = ensure(self.model_id)
+        if not (folder / "model.safetensors").is_file():
+            hint = "set align.recogniser to whisper-base, or align.backend to faster-whisper"
+            raise CaresError(f"{self.model_id}: align.backend whisper-timestamped reads model.safetensors; {hint}")
+        return load_whisper(folder)
 
 
 @contextmanager

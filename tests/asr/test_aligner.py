@@ -117,6 +117,14 @@ def test_a_folder_of_another_form_is_told(tmp_path: Path) -> None:
         Ct2Attention(tmp_path).attend(noise(1), ["yes"])
 
 
+def test_a_model_in_the_other_backends_form_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(module, "model_digest", lambda model_id: "digest")
+    monkeypatch.setattr(module, "ensure", lambda model_id: tmp_path)
+    aligner = Aligner("whisper-base-ct2", "whisper-timestamped", ItemStore("asr", tmp_path / "store"))
+    with pytest.raises(CaresError, match=r"align\.backend to faster-whisper"):
+        aligner.align(noise(1), "one two")
+
+
 @cache
 def known_clips() -> tuple[KnownClip, ...]:
     """Phrases that were spoken apart, joined with each gap at some place."""
