@@ -18,7 +18,7 @@ from cares.records.scene import Scene
 
 AFTER_A_SOUND = 3  # turns that may belong to the reaction
 LEAST_LEFT = 20  # characters of what a turn keeps
-UNDER_S = 1.0  # by how much a scene may end up below its target
+SLACK = 0.03  # share of the target above which there is surplus: dialogues that are too short cannot be helped
 
 
 class _Sentence(NamedTuple):
@@ -33,16 +33,18 @@ class _Sentence(NamedTuple):
 def without_surplus(turns: Sequence[Turn], scene: Scene, pace: Pace) -> tuple[Turn, ...]:
     """The turns without sentences that are too much for the scene's target; as they are where none is asked for.
 
-    Each time the longest sentence goes that the scene is too long by; one turn loses one sentence at most.
+    As long as it is too long by more than SLACK the longest sentence goes that takes it not below the target; one turn
+    loses one sentence at most.
     """
     kept = tuple(turns)
     if scene.length_s is None:
         return kept
+    slack = SLACK * scene.length_s
     excess = predicted_seconds(kept, scene, pace) - scene.length_s
     spare = _spare(kept, scene, pace)
     for order in (0, 1):
-        while excess > 0:
-            fitting = [one for one in spare if one.order == order and one.seconds <= excess + UNDER_S]
+        while excess > slack:
+            fitting = [one for one in spare if one.order == order and one.seconds <= excess]
             if not fitting:
                 break
             best = max(fitting, key=lambda one: (one.seconds, -one.turn))
