@@ -61,7 +61,7 @@ def broken_turns(text: str, register: str, event: int, draw: KeyedRandom) -> tup
 
     - `break_restart`: the sentence is begun again from its start;
     - `break_lost_thread`: the speaker asks for the way back, pauses, then begins it again;
-    - `break_hesitation`: a filler, a pause, the last two words again, perhaps cut and said once more, and on;
+    - `break_hesitation`: a filler, a pause and the last two words again, or both cut, a pause, and the words again;
     - `break_interrupted`: three turns. The sentence is begun again and cut short by the other speaker, who comes in
       before the fragment has ended; then the first speaker says it all.
 
@@ -104,11 +104,11 @@ def _pause(draw: KeyedRandom) -> int:
 
 def _search(filler: str, again: str, after: str, draw: KeyedRandom) -> Segments:
     """A filler and what comes after it, `again` being its first words: said once, or cut and said once more."""
-    said = Segment(text=filler[0].upper() + filler[1:])
+    opening = filler[0].upper() + filler[1:]
     resumed = Segment(text=after, pause_ms=_pause(draw))
     if draw.between(0, 1):
-        return said, resumed
-    return said, Segment(text=again, delivery="cut", spoken_as=after, pause_ms=_pause(draw)), resumed
+        return Segment(text=opening), resumed
+    return Segment(text=f"{opening} {again}", delivery="cut", spoken_as=f"{opening} {after}"), resumed
 
 
 def _interrupted(whole: str, draw: KeyedRandom) -> tuple[Segments, Segments, Segments] | None:
@@ -117,7 +117,9 @@ def _interrupted(whole: str, draw: KeyedRandom) -> tuple[Segments, Segments, Seg
     counts = [n for n in FRAGMENT_WORDS if n + 2 < len(words) and words[n - 1][-1] not in ",;:-.?!"]
     if not counts:
         return None
-    fragment = Segment(text=" ".join(words[: draw.choice(counts)]), delivery="cut", spoken_as=split_sentences(whole)[0])
+    # two words alone are hard to check by recognition
+    count = draw.choice([n for n in counts if n > 2] or counts)
+    fragment = Segment(text=" ".join(words[:count]), delivery="cut", spoken_as=split_sentences(whole)[0])
     if len(fragment.text) >= len(fragment.spoken_as):
         return None
     comes_in = f"{draw.choice(_COMES_IN)} {draw.choice(_GIVES_BACK)}"

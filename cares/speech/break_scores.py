@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -92,18 +91,27 @@ def _figure(turns: Sequence[Measured], scores: NDArray[np.float64] | None, param
         return {"auc": None, "ci95": None, "note": "too few: both labels must occur in at least two templates"}
     truth = _truth(turns)
     templates = sorted({turn.template_id for turn in turns})
-    places = {name: [i for i, turn in enumerate(turns) if turn.template_id == name] for name in templates}
+    template_of = np.array([templates.index(turn.template_id) for turn in turns])
     generator = np.random.default_rng(derived_seed(seed, "break_bootstrap", 0))
-    drawn = []
-    for _ in range(params.bootstrap):
-        rows = [
-            row for pick in generator.integers(0, len(templates), len(templates)) for row in places[templates[pick]]
-        ]
-        if 0 < truth[rows].sum() < len(rows):
-            drawn.append(float(roc_auc_score(truth[rows], scores[rows])))
-    low, high = (round(float(edge), 4) for edge in np.quantile(drawn, (0.025, 0.975)))
-    auc = round(float(roc_auc_score(truth, scores)), 4)
+    drawn = generator.integers(0, len(templates), (params.bootstrap, len(templates)))
+    counts = np.array([np.bincount(picked, minlength=len(templates)) for picked in drawn])[:, template_of]
+    areas = _areas(scores, truth, counts)
+    low, high = (round(float(edge), 4) for edge in np.nanquantile(areas, (0.025, 0.975)))
+    auc = round(float(_areas(scores, truth, np.ones((1, len(turns)), np.int64))[0]), 4)
     return {"auc": auc, "ci95": [low, high], "note": CHANCE_INSIDE if low <= 0.5 <= high else ""}
+
+
+def _areas(scores: NDArray[np.float64], truth: NDArray[np.intp], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The area for each row of `counts` [draws, turns], how often each turn is drawn; NaN where a label is not.
+
+    It is the share of pairs of a behavioral and an ambient turn in which the first has the higher score, ties by half.
+    """
+    above = scores[truth == 1][:, None] - scores[truth == 0][None]
+    pairs = (above > 0) + 0.5 * (above == 0)
+    first, second = counts[:, truth == 1], counts[:, truth == 0]
+    total = first.sum(1) * second.sum(1)
+    won = ((first @ pairs) * second).sum(1)
+    return np.where(total > 0, won / np.maximum(total, 1), np.nan)
 
 
 def _by_register(turns: Sequence[Measured], scores: NDArray[np.float64]) -> Json:
@@ -112,9 +120,7 @@ def _by_register(turns: Sequence[Measured], scores: NDArray[np.float64]) -> Json
     found = {}
     for register in sorted({turn.register_id for turn in turns if turn.reaction == "behavioral"}):
         own = scores[[turn.register_id == register for turn in turns]]
-        pooled = np.concatenate([own, ambient])
-        found[register] = {
-            "turns": len(own),
-            "auc": round(float(roc_auc_score([1] * len(own) + [0] * len(ambient), pooled)), 4),
-        }
+        truth = np.array([1] * len(own) + [0] * len(ambient), np.intp)
+        area = _areas(np.concatenate([own, ambient]), truth, np.ones((1, len(truth)), np.int64))[0]
+        found[register] = {"turns": len(own), "auc": round(float(area), 4)}
     return found
