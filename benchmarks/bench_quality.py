@@ -67,7 +67,8 @@ def silence(seconds: float) -> Samples:
 def faster(samples: Samples, factor: float) -> Samples:
     """The clip at another speed, its pitch changed with it."""
     sound = soxr.resample(samples.astype(np.float64), SAMPLE_RATE * factor, SAMPLE_RATE)
-    return np.clip(np.rint(sound), -32768, 32767).astype(np.int16)
+    changed: Samples = np.clip(np.rint(sound), -32768, 32767).astype(np.int16)
+    return changed
 
 
 def damaged_sounds(clip: Samples, params: SpeechParams) -> Iterator[tuple[str, Samples]]:
@@ -132,9 +133,9 @@ def voices(good: list[Clip], params: SpeechParams) -> None:
                 for other in others[:SWAPS]:
                     swapped = [*company]
                     swapped[place] = other._replace(speaker=known[index].speaker)
-                    one = standings(swapped)[place]
+                    standing = standings(swapped)[place]
                     pairs[tuple(sorted((voice, known[index].voice)))].append(
-                        bool(one and fault_of_standing(one, params))
+                        bool(standing and fault_of_standing(standing, params))
                     )
     print(f"voices, false alarms: {alarms} of {len(known)}")
     for pair, caught in sorted(pairs.items()):
@@ -155,8 +156,8 @@ def texts(good: list[Clip], params: SpeechParams, step: int) -> None:
             alone = wrong > max(1.0, params.max_word_error_rate * errors.n_reference)
             found[name].append((bool(fault_of_words(clip.words, heard, errors, cut=False, params=params)), alone))
     for name, pairs in found.items():
-        caught, alone = (sum(pair[place] for pair in pairs) for place in (0, 1))
-        print(f"{name:22} {caught} of {len(pairs)}; by word errors alone {alone}")
+        caught, by_errors = (sum(pair[place] for pair in pairs) for place in (0, 1))
+        print(f"{name:22} {caught} of {len(pairs)}; by word errors alone {by_errors}")
 
 
 def main() -> None:

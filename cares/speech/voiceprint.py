@@ -118,7 +118,7 @@ def mel_power(sound: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def mel_filters() -> NDArray[np.float64]:
-    """Triangles [40, 201] of equal area on Slaney's mel scale (Auditory Toolbox, 1998): linear below 1 kHz, then log."""
+    """Triangles [40, 201] of equal area on Slaney's mel scale (Auditory Toolbox, 1998), linear to 1 kHz, then log."""
     edges = _to_hertz(np.linspace(0.0, _to_mel(RATE / 2), CHANNELS + 2))
     bins = np.linspace(0.0, RATE / 2, WINDOW // 2 + 1)
     rising = (bins - edges[:-2, None]) / np.diff(edges)[:-1, None]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from speech_world import PARAMS
 
@@ -44,6 +44,7 @@ def test_edges_pauses_level_and_pace_are_those_that_were_made() -> None:
     assert found.letters_per_s == pytest.approx(20 / 1.26, rel=0.03)
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.floats(0.05, 1.0), st.floats(0.0, 1.0), st.integers(-20, 20))
 def test_a_gain_changes_the_level_alone(seconds: float, gap: float, gain_db: int) -> None:
     sound = joined(rest(0.02), tone(seconds), rest(gap), tone(0.2), rest(0.04))
@@ -142,6 +143,7 @@ def test_what_the_text_repeats_itself_is_no_fault(written: str, heard: str, phra
     assert repeated_phrase(written.split(), heard.split()) == phrase
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["one", "two", "three", "four", "five", "six", "seven"]), min_size=1, max_size=12))
 def test_a_text_that_is_heard_as_written_has_no_differences(words: list[str]) -> None:
     assert differences([f"w{word}" for word in words], " ".join(f"w{word}" for word in words)) == ("", 0, 0, 0)

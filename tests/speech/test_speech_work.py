@@ -101,9 +101,7 @@ def test_when_every_scene_failed_it_is_an_error_that_counts_the_kinds(tmp_path: 
         for job in jobs(SCENES, DIALOGUES, load_voices(), 1)
     ]
     spoken = [Spoken(one.record, one.errors, one.tries, one.casts, one.faults) for one in made]
-    with pytest.raises(
-        CaresError, match=r"none of 3 scenes could be spoken \(silent 3\); the first: silent"
-    ):
+    with pytest.raises(CaresError, match=r"none of 3 scenes could be spoken \(silent 3\); the first: silent"):
         check_spoken(spoken)
     check_spoken([])
     assert speech_metrics(spoken)["likeness_of_two_speakers"] == {}
