@@ -61,7 +61,7 @@ def test_a_system_twice_or_of_other_items_is_an_error(root: Path, items: list[It
     with pytest.raises(InputError, match=r"answers\.jsonl"):
         compare_folders([_without(folder, "answers.jsonl")], path, [], catalog, 100, 1)
     write_records(path, items[:-1])
-    with pytest.raises(InputError, match="items_sha256"):
+    with pytest.raises(InputError, match=r"whole/metrics\.json: items_sha256"):
         compare_folders([root / "bench results/whole"], path, [], catalog, 100, 1)
 
 
