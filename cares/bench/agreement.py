@@ -147,6 +147,10 @@ def _cohen(table: Table, who: Sequence[str], of_item: Codes, resamples: int, see
 
 def _against_gold(table: Table, right: Table, who: Sequence[str], of_item: Codes, resamples: int, seed: int) -> Json:
     """Share of right labels of each annotator and of the majority; a tie has no majority, and is wrong."""
+    if "majority" in who:
+        raise InputError(
+            "annotations", "annotator", "majority", "another name; this one stands for the majority's label"
+        )
     columns = {name: table[:, place] for place, name in enumerate(who)}
     columns["majority"] = np.array([_majority(row) for row in table], np.int64)
     found = {}

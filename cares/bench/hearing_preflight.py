@@ -207,7 +207,8 @@ def _where(name: str, right: str, file: Path, key: str) -> Item:
 
 def _item(item_id: str, question: str, texts: tuple[str, ...], file: Path, right: int) -> Item:
     options = "\n".join(f"{letter}) {text}" for letter, text in zip(LETTERS, texts, strict=True))
-    choices = tuple(f"option_{number}" for number in range(len(texts)))
+    # ids that no answer can name: "Option 1" would be taken for the second
+    choices = tuple(f"shown_{number}" for number in range(len(texts)))
     return Item(
         item_id=item_id,
         task="scene",

@@ -137,7 +137,7 @@ def _cell(cell: Cell | None, task: str, none: str) -> str:
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:
-    notes = ["Percent, with 95 % intervals clustered by template."]
+    notes = ["Percent, with 95 % intervals clustered by template.", *_unlike(rows)]
     published = [row for row in rows if row.kind == "published"]
     if not published:
         return [*notes, NONE_PUBLISHED]
@@ -145,6 +145,20 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     for row in published:
         notes.append(f"{row.system}: {', '.join(part for part in (row.source, row.where, row.note) if part)}")
     return notes
+
+
+def _unlike(rows: Sequence[Row]) -> list[str]:
+    """Tasks in which our systems answered different numbers of items, as when they were asked other splits."""
+    numbers = {
+        task: {row.system: row.cells[task].n for row in rows if row.kind == "ours" and task in row.cells}
+        for task in tasks_of(rows)
+    }
+    return [
+        f"{task} was not asked alike: {', '.join(f'{system} {n} items' for system, n in found.items())}; "
+        "the differences are on the items that all answered."
+        for task, found in numbers.items()
+        if len(set(found.values())) > 1
+    ]
 
 
 def _plain(name: str) -> str:

@@ -41,13 +41,18 @@ def compare_folders(
     Raises:
         InputError: a file is missing, two folders hold the same system, or metrics are of other items.
     """
-    items = read_items(items_file)
+    items, digest = read_items(items_file), file_digest(items_file)
     systems: dict[str, Standing] = {}
     for folder in folders:
         metrics = read_json(folder / "metrics.json")
         name = str(metrics.get("system"))
         if name in systems:
             raise InputError(folder / "metrics.json", "system", name, "a system that no other folder holds")
+        if (found := metrics.get("items_sha256")) != digest:
+            where = folder / "metrics.json"
+            raise InputError(
+                where, "items_sha256", found, f"{digest}, the hash of {items_file}", "Run cares bench again."
+            )
         systems[name] = Standing(read_records(Answer, folder / "answers.jsonl"), metrics)
     common = common_items(items, [standing.answers for standing in systems.values()])
     known = {item.item_id for item in common}
@@ -55,7 +60,7 @@ def compare_folders(
         name: standing._replace(answers=[answer for answer in standing.answers if answer.item_id in known])
         for name, standing in systems.items()
     }
-    return leaderboard_files(common, file_digest(items_file), shared, published, catalog, resamples, seed)
+    return leaderboard_files(common, digest, shared, published, catalog, resamples, seed)
 
 
 def common_items(items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Item]:

@@ -51,7 +51,7 @@ _STATEMENT = re.compile(
 
 _DENIED = re.compile(
     r"(?:(?:\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bwithout\b|\brather than\b|\binstead of\b)(?:\s+[\w']+){0,3}"
-    r"|\b(?:no|ruled? out|excludes?|exclude)\b(?:\s+[\w']+)?)\s*[(\[\"'*`]*$",
+    r"|\b(?:no|ruled? out|excludes?|exclude)\b(?:\s+[\w']+(?:\s+n?or)?)?|\bexcept(?:\s+for)?)\s*[(\[\"'*`]*$",
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(

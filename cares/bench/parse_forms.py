@@ -14,14 +14,21 @@ from cares.records.item import Item
 
 _LABELS = {
     "pivot": r"pivot(?:s|ed|ing)?",
-    "verbal": r"verbal(?:ly)?",
+    # "verbal communication goes on" and "the ambient sound" describe; they do not name a label
+    "verbal": r"verbal(?:ly)?(?!\s+(?:communication|conversation|exchange|interaction)\b)",
     "behavioral": r"behaviou?ral(?:ly)?",
-    "ambient": r"ambient(?:ly)?",
+    "ambient": r"ambient(?:ly)?(?!\s+(?:sound|noise|audio|music|background)s?\b)",
     "yes": r"yes",
     # "no" is an answer only at the end of a clause: "there is no dog" is one of the phrases
     "no": r"no(?=[\"'*`)\]]*\s*(?:[.,;:!?/]|$|\n|[-–—]|(?:or|and|yes)\b))",
 }
 _TALK = r"(?:talk|speak|chat|carry|go|conversation|discussion)\w*"
+# from the start of a clause on, nothing that denies what follows ("no dog bark is heard") or leaves it open
+_PLAIN_CLAUSE = (
+    r"(?:^|(?<=[.!?:;\n])|(?<=\bbut)|(?<=\byet)|(?<=\bhowever))"
+    r"(?:(?!\b(?:no|none|not|nothing|never|neither|nobody|without|whether|if|unsure|unclear|uncertain|impossible|unable|"
+    r"cannot|doubt)\b|n't\b)[^.!?:;\n])*?"
+)
 _PHRASES = {
     "pivot": (
         r"(?:switch|shift|change|turn|divert|move|steer)\w*\s+(?:\w+\s+){0,4}?(?:to|toward|towards|onto)\s+(?:the\s+)?"
@@ -46,11 +53,16 @@ _PHRASES = {
         rf"|{_TALK}\s+on\s+as\s+(?:if|though)|as\s+(?:if|though)\s+nothing\s+(?:had\s+)?happened|ignor(?:e|es|ed|ing)\b"
         rf"|(?:pay|paid)\w*\s+no\s+attention"
     ),
-    "yes": r"^\W*(?:yeah|yep|indeed|correct|true|present|it is(?: heard)?|i (?:can |do )?hear)\b"
-    r"|\b(?:is|can be)\s+(?:clearly\s+|definitely\s+)?(?:heard|audible|present)\b",
-    "no": r"^\W*(?:nope|false|absent|incorrect|nothing)\b|\b(?:is|can)\s*(?:not|n't)\s+(?:be\s+)?(?:clearly\s+)?"
-    r"(?:heard|audible|present)\b|\bcannot\s+be\s+heard\b|\b(?:there is|there's|i hear|i heard)\s+no\b"
-    r"|\b(?:do|did)(?:\s+not|n't)\s+hear\b",
+    "yes": r"^\W*(?:yeah|yep|indeed|correct|true|present)\b(?!\s+not\b)"
+    r"|^\W*it(?:'s|\s+is)(?:\s+(?:\w+ly\s+)?(?:there|heard|audible|present)\b|(?=\s*(?:[.,;!]|$)))"
+    r"|^\W*i\s+(?:can\s+|do\s+)?(?:\w+ly\s+)?hear\s+(?:it|(?:the|this|that)\s+sound)\b(?!\s+(?:being\s+)?mentioned)"
+    rf"|{_PLAIN_CLAUSE}\b(?:is|can be)\s+(?:clearly\s+|definitely\s+)?(?:heard|audible|present)\b(?!\s*\?)",
+    "no": r"^\W*(?:nope|false|absent|incorrect|nothing(?!\s+(?:but|except)\b))\b"
+    r"|\bit(?:'s|\s+is)\s+(?:absent|missing)\b"
+    r"|\b(?:is|can)\s*(?:not|n't)\s+(?:be\s+)?(?:clearly\s+)?(?:heard|audible|present|there)\b"
+    r"|\bcannot\s+be\s+heard\b|\b(?:there is|there's|i hear|i heard)\s+no\b(?!\s+(?:doubt|question|mistake|denying)\b)"
+    r"|\bno\s+(?!doubt\b|question\b|problem\b|one\b|longer\b)(?:[\w'-]+\s+){1,5}?(?:is|was|can be)\s+(?:\w+ly\s+)?"
+    r"(?:heard|audible|present)\b|\b(?:i hear|i heard)\s+nothing\b|\b(?:do|did)(?:\s+not|n't)\s+hear\b",
 }
 
 
@@ -64,8 +76,9 @@ class Forms:
     def __init__(self, choices: tuple[str, ...], texts: tuple[str, ...]) -> None:
         forms: list[tuple[str, str]] = []
         for choice, text in zip(choices, texts, strict=True):
-            spoken = {text, choice, choice.replace("_", " "), re.sub(r"\s*\(.*?\)", "", text)} - {"yes", "no"}
-            forms += [(re.escape(form.strip()).replace(r"\ ", r"[\s_-]+"), choice) for form in spoken if form.strip()]
+            spoken = {text, choice, choice.replace("_", " "), re.sub(r"\s*\(.*?\)", "", text)}
+            spoken = {form.strip() for form in spoken} - {"", *_LABELS}
+            forms += [(re.escape(form).replace(r"\ ", r"[\s_-]+"), choice) for form in spoken]
             if choice in _LABELS:
                 forms.append((_LABELS[choice], choice))
         # the longest form first, so that "car horn" is not read as "car"

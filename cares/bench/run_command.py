@@ -110,7 +110,10 @@ def data_root(given: Path) -> Path:
     Raises:
         InputError: there are no items in either.
     """
-    for root in (given, given.parent if given.name == "data" else given.resolve().parent):
+    roots = [given]
+    if given.resolve().name == "data":
+        roots.append(given.parent if given.name == "data" else given.resolve().parent)
+    for root in roots:
         if (root / ITEMS).is_file():
             return root
     raise InputError(given / ITEMS, "", "no such file", "the frozen questions", "Run: dvc pull data/scenes data/bench")

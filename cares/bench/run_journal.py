@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from cares.bench.systems_audio import FILTERED
 from cares.core.canonical import Json, dumps
 from cares.core.errors import CaresError
 from cares.llm.types import ChatAnswer
@@ -63,8 +64,11 @@ class Journal:
         return self._kept.get(key)
 
     def put(self, key: str, answer: ChatAnswer, milliseconds: int) -> None:
-        """Keep an answer; it is on disk when this returns. One that failed is not kept, and so is asked again."""
-        if answer.finish_reason == "error":
+        """Keep an answer; it is on disk when this returns.
+
+        One that failed is not kept, and so is asked again; that a filter held it back is an answer.
+        """
+        if answer.finish_reason == "error" and answer.error != FILTERED:
             return
         self._kept[key] = Kept(answer, milliseconds)
         line = dumps({"answer": answer.to_json(), "key": key, "milliseconds": milliseconds}) + "\n"

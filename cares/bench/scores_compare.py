@@ -21,6 +21,7 @@ from cares.bench.scores_rows import Rows, by_task
 from cares.bench.scores_summary import KINDS, mentions
 from cares.bench.statistics import (
     Codes,
+    effective_clusters,
     figure,
     holm,
     mean_of_known,
@@ -85,6 +86,8 @@ def compare(
 ) -> list[Difference]:
     """Every pair of systems on every task that both answered, tasks first, pairs in the order of `systems`.
 
+    A task without a unit, such as summaries of scenes without a sound, has no difference and is left out.
+
     Args:
         items: the frozen questions.
         systems: answers by system.
@@ -98,10 +101,11 @@ def compare(
     tables = {name: by_task(items, answers) for name, answers in systems.items()}
     tasks = list(dict.fromkeys(task for table in tables.values() for task in table))
     plain = [
-        _difference(task, (a, b), tables[a][task], tables[b][task], catalog, resamples, seed)
+        found
         for task in tasks
         for a, b in combinations(systems, 2)
         if task in tables[a] and task in tables[b]
+        if (found := _difference(task, (a, b), tables[a][task], tables[b][task], catalog, resamples, seed)) is not None
     ]
     corrected = holm([one.p for one in plain])
     return [one._replace(p_holm=rounded(p)) for one, p in zip(plain, corrected, strict=True)]
@@ -109,8 +113,10 @@ def compare(
 
 def _difference(
     task: str, names: tuple[str, str], a: Rows, b: Rows, catalog: Catalog, resamples: int, seed: int
-) -> Difference:
+) -> Difference | None:
     one, other = (units(task, rows, catalog, seed) for rows in (a, b))
+    if not len(one.right):
+        return None
     width = int(one.stratum.max(initial=0)) + 1
     total = sums(one.templates, one.stratum, width)
     hits = [sums(found.templates, found.stratum, width, found.right) for found in (one, other)]
@@ -119,9 +125,11 @@ def _difference(
     whole = total.sum(0)
     value = float(mean_of_known(ratio((hits[0] - hits[1]).sum(0), whole)))
     n = len(one.templates.names)
-    found = figure(value, mean_of_known(ratio(got - other_got, of)), n, share=False)
-    # each template's part of the difference, whose sum it is
-    parts = (ratio(hits[0] - hits[1], whole) / (whole > 0).sum()).sum(1)
+    by_stratum = ratio(got - other_got, of)
+    clusters = effective_clusters(by_stratum, (total > 0).sum(0).astype(np.float64), n)
+    found = figure(value, mean_of_known(by_stratum), clusters, share=False)
+    # each template's part of the difference, whose sum it is; a label that never occurs has no part
+    parts = np.nansum(ratio(hits[0] - hits[1], whole), 1) / (whole > 0).sum()
     return Difference(
         task=task,
         figure=headline(task),

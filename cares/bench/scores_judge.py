@@ -108,7 +108,7 @@ def judge(
         if len(answers) != len(places):
             raise CaresError(f"the judge gave {len(answers)} answers to {len(places)} questions")
         for place, answer in zip(places, answers, strict=True):
-            verdicts[place] = read_verdicts(found[place], answer)
+            verdicts[place] = read_verdicts(found[place], answer, catalog)
     return [verdict for place in range(len(found)) for verdict in verdicts[place]]
 
 
@@ -123,14 +123,15 @@ def silent_verdicts(items: Sequence[Item], answers: Sequence[Answer], catalog: C
     ]
 
 
-def read_verdicts(case: Case, answer: ChatAnswer) -> list[Judged]:
-    """The verdicts in a judge's answer; all unreadable when it is not the JSON that was asked for."""
+def read_verdicts(case: Case, answer: ChatAnswer, catalog: Catalog) -> list[Judged]:
+    """The verdicts in a judge's answer; all unreadable when it is not the JSON that was asked for, in its order."""
     try:
         entries = json.loads(answer.text)
         said = [(str(entry["quote"]), str(entry["mentioned"])) for entry in entries]
+        names = [entry["sound"] for entry in entries]
     except (ValueError, TypeError, KeyError):
-        said = []
-    if len(said) != len(case.sounds):
+        said, names = [], []
+    if names != _names(case, catalog):
         said = [("", "")] * len(case.sounds)
     return [_verdict(case, one, quote, word) for one, (quote, word) in zip(case.sounds, said, strict=True)]
 
@@ -152,8 +153,13 @@ def _verdict(case: Case, one: Sought, quote: str, word: str) -> Judged:
     return Judged(**known, verdict="mentioned" if quoted(quote, case.answer.text) else "unsupported", quote=quote)
 
 
+def _names(case: Case, catalog: Catalog) -> list[str]:
+    """What the judge is told the sounds are called."""
+    return [catalog.sounds[one.sound].display for one in case.sounds]
+
+
 def _request(case: Case, prompt: jinja2.Template, catalog: Catalog, seed: int) -> ChatRequest:
-    names = [catalog.sounds[one.sound].display for one in case.sounds]
+    names = _names(case, catalog)
     content = prompt.render(summary=case.answer.text.strip(), sounds=names).strip()
     return ChatRequest(
         messages=(ChatMessage(role="user", content=content),),

@@ -19,6 +19,7 @@ from cares.llm.types import ChatAnswer
 from cares.records.item import Item
 
 AUDIO_RATE = 16_000
+FILTERED = "content_filter"
 KEPT_RECORDINGS = 16
 
 

@@ -14,15 +14,13 @@ from typing import Any
 
 import httpx
 
-from cares.bench.systems_audio import AudioQuestion, wav_16k
+from cares.bench.systems_audio import FILTERED, AudioQuestion, wav_16k
 from cares.core.canonical import Json
 from cares.core.errors import InputError
 from cares.core.executor import progress
 from cares.llm.server import PATIENCE, REQUEST_AT_FAULT, Patience, ServerModel
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest, LlmError, failed
 from cares.llm.wire import chat_answer, chat_body
-
-FILTERED = "content_filter"
 
 
 class AudioServer(ServerModel):

@@ -106,7 +106,7 @@ def section(key: str, tasks: Mapping[str, Mapping[str, Json]], judged: Mapping[s
         figure=name.replace("_all", "").replace("_", " "),
         chance="" if chance is None else share(chance),
         chance_text="" if chance is None else percent(chance),
-        marks=[_mark(system, figures[name]) for system, figures in found.items()],
+        marks=[_mark(system, one[name]) for system, one in found.items() if one[name]["value"] is not None],
         columns=columns,
         rows=rows,
         matrices=[matrix(system, figures["confusion"]) for system, figures in found.items() if "confusion" in figures],
@@ -161,7 +161,7 @@ def _chance(key: str, found: Mapping[str, Json]) -> float | None:
 
 
 def _mark(system: str, figure: Json) -> Mark:
-    value = figure["value"] or 0.0
+    value = figure["value"]
     low, high = figure["ci95"] or (value, value)
     return Mark(system, interval_text(figure), share(low), share(value), share(high - low))
 

@@ -107,6 +107,18 @@ def test_code_must_be_as_it_is_named(tmp_path: Path) -> None:
         model_folder(params(adapter="midashenglm", source=str(tmp_path), code_sha256={"other.py": "0" * 64}), adapter)
 
 
+@pytest.mark.parametrize("reference", ['"x/y--modeling.Model"', '[null, "x/y--modeling.Model"]'])
+def test_code_of_another_repository_is_refused(tmp_path: Path, reference: str) -> None:
+    code, config = tmp_path / "modeling.py", tmp_path / "config.json"
+    code.write_text("print('one')\n")
+    given = params(adapter="midashenglm", source=str(tmp_path), code_sha256={"modeling.py": file_digest(code)})
+    config.write_text('{"auto_map": {"AutoModelForCausalLM": "modeling.Model"}}')
+    assert model_folder(given, ADAPTERS["midashenglm"]) == tmp_path
+    config.write_text(f'{{"auto_map": {{"AutoModelForCausalLM": {reference}}}}}')
+    with pytest.raises(InputError, match=r"config\.json: auto_map.*not pinned"):
+        model_folder(given, ADAPTERS["midashenglm"])
+
+
 @pytest.mark.parametrize("revision", ["main", "v1.0", REVISION[:12], REVISION.upper()])
 def test_a_revision_is_a_full_commit(revision: str) -> None:
     with pytest.raises(InputError, match="revision"):

@@ -99,6 +99,12 @@ def test_against_the_right_labels_a_tie_is_wrong() -> None:
     assert {name: figure["value"] for name, figure in found.items()} == {"a": 1.0, "b": 0.5, "majority": 0.5}
 
 
+def test_an_annotator_of_the_name_that_the_majority_has_is_an_error() -> None:
+    rows = [("i0", "a", "pivot"), ("i0", "majority", "verbal")]
+    with pytest.raises(InputError, match="another name"):
+        agreement(annotations(rows), 100, 1, gold={"i0": "pivot"})
+
+
 def test_one_annotator_is_an_error() -> None:
     with pytest.raises(InputError, match="two annotators or more"):
         agreement(annotations([("i0", "a", "pivot")]), 100, 1)

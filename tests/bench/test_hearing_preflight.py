@@ -13,6 +13,7 @@ import soundfile
 from cares.bench import hearing_preflight
 from cares.bench.hearing_preflight import LENGTH_S, PLACES_S, placed, preflight
 from cares.bench.hearing_signals import SIGNALS, floor_noise, signal
+from cares.bench.parse import parse_answer
 from cares.bench.systems_audio import AudioQuestion
 from cares.core.canonical import read_json
 from cares.core.pcm import SAMPLE_RATE, read_samples
@@ -155,3 +156,9 @@ def test_the_floor_is_faint_and_always_the_same() -> None:
     noise = floor_noise(15)
     assert 8 < np.sqrt(np.mean(noise.astype(np.float64) ** 2)) < 12
     assert np.array_equal(noise, floor_noise(30)[: len(noise)])
+
+
+@pytest.mark.parametrize("text", ["Option 1", "option 2", "1"])
+def test_a_number_is_not_taken_for_an_option(text: str, files: Path) -> None:
+    (trial, *_) = hearing_preflight.trials(files)
+    assert parse_answer(text, "stop", trial.item) == ("unreadable", None)

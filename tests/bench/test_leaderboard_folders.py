@@ -18,6 +18,8 @@ from cares.core.record import write_records
 from cares.records.item import Item
 from tests.bench.answering import answer_by
 
+SPLITS = ("train", "validation", "test")
+
 
 @pytest.fixture
 def root(items: list[Item], catalog: Catalog, tmp_path: Path) -> Path:
@@ -45,7 +47,10 @@ def test_models_are_compared_on_the_items_that_both_answered(root: Path, items: 
     train = [item for item in items if item.split == "train"]
     assert [int(row["n"]) for row in rows] == [sum(item.task == task for item in train) for task in ("scene", "sounds")]
     assert {float(row["difference"]) for row in rows} == {0.0}
-    assert "| whole |" in (root / "board/leaderboard.md").read_text()
+    board = (root / "board/leaderboard.md").read_text()
+    assert "| whole |" in board
+    n = {split: sum(item.task == "scene" and item.split in split for item in items) for split in (("train",), SPLITS)}
+    assert f"scene was not asked alike: whole {n[SPLITS]} items, part {n['train',]} items" in board
 
 
 def test_a_folder_with_other_files_is_not_replaced(root: Path) -> None:
@@ -61,7 +66,7 @@ def test_a_system_twice_or_of_other_items_is_an_error(root: Path, items: list[It
     with pytest.raises(InputError, match=r"answers\.jsonl"):
         compare_folders([_without(folder, "answers.jsonl")], path, [], catalog, 100, 1)
     write_records(path, items[:-1])
-    with pytest.raises(InputError, match="items_sha256"):
+    with pytest.raises(InputError, match=r"whole/metrics\.json: items_sha256"):
         compare_folders([root / "bench results/whole"], path, [], catalog, 100, 1)
 
 

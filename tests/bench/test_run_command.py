@@ -189,6 +189,9 @@ def test_the_data_set_is_found_from_its_own_folder_too(data: Path) -> None:
     assert data_root(data / "data") == data
     with pytest.raises(InputError, match="dvc pull"):
         data_root(data / "nothing" / "here")
+    (data / "prompts").mkdir()
+    with pytest.raises(InputError, match="dvc pull"):
+        data_root(data / "prompts")
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,14 @@ def test_a_failed_answer_is_not_kept(tmp_path: Path) -> None:
         assert journal.get("k1") is None
 
 
+def test_that_a_filter_held_it_back_is_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "asked.jsonl"
+    with Journal(path) as journal:
+        journal.put("k1", failed("content_filter"), 1)
+    with Journal(path) as journal:
+        assert journal.get("k1") == Kept(failed("content_filter"), 1)
+
+
 @pytest.mark.parametrize("cut", [1, 5, 40])
 def test_a_cut_line_is_dropped_and_said(cut: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "asked.jsonl"

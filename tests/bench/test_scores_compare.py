@@ -9,7 +9,7 @@ from cares.bench.scores_compare import compare
 from cares.catalog.catalog import Catalog
 from cares.records.item import Item
 from cares.records.scene import REACTIONS
-from tests.bench.answering import answer_by, reaction_item
+from tests.bench.answering import answer_by, reaction_item, summary_item, wrote
 
 
 def reactions(count: int, templates: int) -> list[Item]:
@@ -83,3 +83,36 @@ def test_only_tasks_that_both_answered_are_compared(catalog: Catalog, items: lis
     systems["b"] = answer_by([item for item in scene if item.task == "scene"], lambda item: item.answer)
     assert [one.task for one in compare(items, systems, catalog, 100, 1)] == ["scene"]
     assert compare(items, {"a": systems["a"]}, catalog, 100, 1) == []
+
+
+def test_a_label_that_never_occurs_makes_no_difference_significant(catalog: Catalog) -> None:
+    occurring = ("pivot", "verbal", "ambient")
+    items = [reaction_item(number, occurring[number % 3], number % 12) for number in range(72)]
+    right = {item.item_id: number % 2 == 0 for number, item in enumerate(items)}
+    systems = {
+        "even": answer_by(items, lambda item: item.answer if right[item.item_id] else None),
+        "odd": answer_by(items, lambda item: None if right[item.item_id] else item.answer),
+    }
+    (one,) = compare(items, systems, catalog, 500, 1)
+    assert one.difference == 0.0
+    assert one.p == 1.0
+
+
+def test_a_sparse_label_widens_the_interval_of_a_difference(catalog: Catalog) -> None:
+    """A label of two templates is known from two only, however many hold the others."""
+    items = [reaction_item(number, REACTIONS[number % 3], number % 20) for number in range(120)]
+    items += [reaction_item(200 + number, REACTIONS[3], number // 4) for number in range(8)]
+    base = noisy(items, 0.5, 0)
+    systems = {
+        "noisy": answer_by(items, lambda item: base[item.item_id]),
+        "silent": answer_by(items, lambda item: None),
+    }
+    (one,) = compare(items, systems, catalog, 1000, 1)
+    alone = score_tasks(items, systems["noisy"], catalog, 1000, 1)["reactions-time"]["balanced_accuracy"]
+    assert one.ci95 == tuple(alone["ci95"])
+
+
+def test_summaries_of_scenes_without_a_sound_are_not_compared(catalog: Catalog) -> None:
+    items = [summary_item(template, []) for template in range(4)]
+    systems = {name: [wrote(item, "They talk.", name) for item in items] for name in "ab"}
+    assert compare(items, systems, catalog, 100, 1) == []

@@ -153,7 +153,18 @@ def test_an_answer_that_is_not_what_was_asked_for_is_unreadable(catalog: Catalog
     item = summary_item(0, REFERENCES)
     (case,) = cases([item], [wrote(item, "A dog.")], catalog, 1)
     answer = ChatAnswer(text=text, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
-    assert {one.verdict for one in read_verdicts(case, answer)} == {"unreadable"}
+    assert {one.verdict for one in read_verdicts(case, answer, catalog)} == {"unreadable"}
+
+
+def test_verdicts_in_another_order_than_asked_are_unreadable(catalog: Catalog) -> None:
+    item = summary_item(0, REFERENCES)
+    (case,) = cases([item], [wrote(item, "A dog.")], catalog, 1)
+    names = [catalog.sounds[one.sound].display for one in case.sounds]
+    for order, readable in ((names, True), (names[::-1], False)):
+        text = json.dumps([{"sound": name, "quote": "", "mentioned": "no"} for name in order])
+        answer = ChatAnswer(text=text, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+        found = {one.verdict for one in read_verdicts(case, answer, catalog)}
+        assert found == ({"not_mentioned"} if readable else {"unreadable"})
 
 
 def test_waves_follow_from_template_numbers(catalog: Catalog) -> None:

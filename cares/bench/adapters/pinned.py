@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cares.bench.adapters.known import Adapter
 from cares.bench.adapters.params import TransformersParams
-from cares.core.canonical import digest, file_digest
+from cares.core.canonical import digest, file_digest, read_json
 from cares.core.errors import CaresError, InputError
 
 WHERE = "bench.transformers"
@@ -66,7 +66,11 @@ def _snapshot(params: TransformersParams) -> Path:
 
 
 def _check_code(folder: Path, params: TransformersParams) -> None:
-    """Every Python file of the folder is named and is as named; a name without a file is an error too."""
+    """Every Python file of the folder is named and is as named; a name without a file is an error too.
+
+    A configuration may also name code of another repository ("owner/name--file.Class"), which transformers would fetch
+    and run at whatever revision; that is refused.
+    """
     found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.py"))}
     for name, wanted in params.code_sha256.items():
         if name not in found:
@@ -75,3 +79,10 @@ def _check_code(folder: Path, params: TransformersParams) -> None:
             raise InputError(folder / name, "sha256", has, wanted, "The code is not what was named; read what changed")
     if params.code_sha256 and (unnamed := sorted(set(found) - set(params.code_sha256))):
         raise InputError(folder / unnamed[0], "code_sha256", None, "every Python file of the model to be named")
+    for path in sorted(folder.rglob("*.json")) if params.code_sha256 else ():
+        value = read_json(path)
+        elsewhere = value.get("auto_map") if isinstance(value, dict) else None
+        if "--" in str(elsewhere or ""):
+            raise InputError(
+                path, "auto_map", elsewhere, "code of this folder alone", "Code of elsewhere is not pinned"
+            )
