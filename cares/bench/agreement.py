@@ -38,7 +38,7 @@ def agreement(
     """All measures of agreement.
 
     Args:
-        annotations: of two annotators or more.
+        annotations: of two annotators or more; with `gold`, one is enough.
         resamples: bootstrap resamples.
         seed: the data set's seed.
         clusters: what items belong together, such as their template; by default every item is its own cluster.
@@ -50,11 +50,13 @@ def agreement(
         measure that is not defined (fewer than two labels or items) has value None.
 
     Raises:
-        InputError: fewer than two annotators.
+        InputError: fewer than two annotators and no right labels, or none at all.
     """
     who = sorted({one.annotator for one in annotations})
-    if len(who) < 2:
-        raise InputError("annotations", "annotator", who, "two annotators or more")
+    if len(who) < (2 if gold is None else 1):
+        raise InputError(
+            "annotations", "annotator", who, "two annotators or more, or one and the right labels (--items)"
+        )
     names = codes([one.label for one in annotations])
     items = sorted({one.item_id for one in annotations})
     table = np.full((len(items), len(who)), MISSING, np.int64)
@@ -94,7 +96,7 @@ def fleiss(table: Table) -> float:
     from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
     full = table[(table >= 0).all(1)]
-    if not len(full) or len(np.unique(full)) < 2:
+    if table.shape[1] < 2 or not len(full) or len(np.unique(full)) < 2:
         return float("nan")
     return float(fleiss_kappa(aggregate_raters(full)[0], method="fleiss"))
 
@@ -152,7 +154,8 @@ def _against_gold(table: Table, right: Table, who: Sequence[str], of_item: Codes
             "annotations", "annotator", "majority", "another name; this one stands for the majority's label"
         )
     columns = {name: table[:, place] for place, name in enumerate(who)}
-    columns["majority"] = np.array([_majority(row) for row in table], np.int64)
+    if len(who) > 1:
+        columns["majority"] = np.array([_majority(row) for row in table], np.int64)
     found = {}
     for name, given in columns.items():
         labelled = np.ones(len(given), np.bool_) if name == "majority" else given >= 0

@@ -165,9 +165,15 @@ def told(name: str, found: Json) -> list[str]:
     cost = ", ".join(f"{seconds} s {tokens}" for seconds, tokens in found["prompt_tokens"].items())
     lines.append(f"preflight {name}: prompt tokens: {cost}")
     grows = found["tokens_grow_to_s"]
-    if grows is not None and grows < LENGTH_S:
+    if grows == COST_S[0]:
         lines.append(
-            f"preflight {name}: files beyond {grows} s cost no more: the model is not given the rest of a scene"
+            f"preflight {name}: files of {COST_S[0]} to {LENGTH_S} s cost the same: the server does not count the "
+            "audio's tokens, or the model is given no more than that"
+        )
+    elif grows is not None and grows < LENGTH_S:
+        lines.append(
+            f"preflight {name}: files beyond {grows} s cost no more: where the server counts the audio's tokens, the "
+            "model is not given the rest of a scene"
         )
     if found["makes_up_sounds"]:
         lines.append(f"preflight {name}: it hears sounds in files that have none, so it cannot be said what it hears")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from cares.bench.leaderboard_published import Published
+from cares.bench.plain import no_formula
 from cares.bench.scores import headline
 from cares.bench.scores_rows import TASK_KEYS
 from cares.core.canonical import Json
@@ -43,14 +44,20 @@ class Row(NamedTuple):
 
 
 def our_row(system: str, model: str, tasks: Mapping[str, Json]) -> Row:
-    """The line of a system that was scored here: the first figure of each task (`cares.bench.scores.headline`)."""
-    cells = {}
+    """The line of a system that was scored here: the first figure of each task (`cares.bench.scores.headline`).
+
+    Answers that are errors are told in its note; a task of errors alone has no figure.
+    """
+    cells, errors = {}, []
     for task, figures in tasks.items():
         found = figures[headline(task)]
-        if found["value"] is not None:
+        if failed := figures.get("status", {}).get("error", 0):
+            errors.append(f"{failed} of {figures['n']} in {task}")
+        if found["value"] is not None and failed < figures["n"]:
             ends = found["ci95"]
             cells[task] = Cell(headline(task), found["value"], (ends[0], ends[1]) if ends else None, figures["n"])
-    return Row("ours", system, model, "", "", "", cells)
+    note = f"errors instead of answers: {', '.join(errors)}" if errors else ""
+    return Row("ours", system, model, "", "", note, cells)
 
 
 def published_row(entry: Published) -> Row:
@@ -78,7 +85,8 @@ def to_csv(rows: Sequence[Row]) -> str:
             low, high = cell.ci95 or ("", "")
             n = "" if cell.n is None else cell.n
             figures = (task, cell.figure, cell.value, low, high, n)
-            writer.writerow((row.kind, row.system, row.model, *figures, row.source, row.where, row.note))
+            named = (row.kind, no_formula(row.system), no_formula(row.model))
+            writer.writerow((*named, *figures, *(no_formula(text) for text in (row.source, row.where, row.note))))
     return stream.getvalue()
 
 
@@ -133,11 +141,14 @@ def _cell(cell: Cell | None, task: str, none: str) -> str:
     text = f"{100 * cell.value:.1f}"
     if cell.ci95 is not None:
         text += f" ({100 * cell.ci95[0]:.1f} to {100 * cell.ci95[1]:.1f})"
-    return text if cell.figure == headline(task) else f"{text} {_plain(cell.figure)}"
+    if cell.figure != headline(task):
+        text += f" {_plain(cell.figure)}"
+    return text if cell.n is None else f"{text}, n {cell.n}"
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:
-    notes = ["Percent, with 95 % intervals clustered by template.", *_unlike(rows)]
+    notes = ["Percent, with 95 % intervals clustered by template; n is the number of items.", *_unlike(rows)]
+    notes += [f"{row.system}: {row.note}" for row in rows if row.kind == "ours" and row.note]
     published = [row for row in rows if row.kind == "published"]
     if not published:
         return [*notes, NONE_PUBLISHED]
@@ -155,7 +166,7 @@ def _unlike(rows: Sequence[Row]) -> list[str]:
     }
     return [
         f"{task} was not asked alike: {', '.join(f'{system} {n} items' for system, n in found.items())}; "
-        "the differences are on the items that all answered."
+        "each difference is on the items that both answered (n in differences.csv)."
         for task, found in numbers.items()
         if len(set(found.values())) > 1
     ]
@@ -166,7 +177,7 @@ def _plain(name: str) -> str:
 
 
 def _pipe(text: str) -> str:
-    return text.replace("|", "\\|")
+    return text.replace("|", "\\|").replace("<", "&lt;")
 
 
 def _escaped(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cares.bench.leaderboard import our_row, published_row, to_csv, to_json, to_latex, to_markdown
 from cares.bench.leaderboard_published import Published
+from cares.bench.plain import no_formula
 from cares.bench.scores import headline, score_tasks
 from cares.bench.scores_compare import Difference, compare
 from cares.bench.scores_summary import Judged
@@ -43,6 +44,7 @@ def leaderboard_files(
     catalog: Catalog,
     resamples: int,
     seed: int,
+    partial: bool = False,
 ) -> Files:
     """The files of the leaderboard.
 
@@ -54,6 +56,7 @@ def leaderboard_files(
         catalog: word forms, to find sounds in summaries.
         resamples: bootstrap resamples and draws of tests.
         seed: the data set's seed.
+        partial: whether systems may have answered different items, as folders of results do.
 
     Raises:
         InputError: a system's metrics are of other items.
@@ -64,7 +67,8 @@ def leaderboard_files(
             raise InputError(f"metrics/bench/{name}.json", "items_sha256", found, items_sha256, "Run dvc repro.")
     rows = [our_row(name, standing.metrics["model"], standing.metrics["tasks"]) for name, standing in systems.items()]
     rows += [published_row(entry) for entry in published]
-    differences = compare(items, {name: one.answers for name, one in systems.items()}, catalog, resamples, seed)
+    answers = {name: one.answers for name, one in systems.items()}
+    differences = compare(items, answers, catalog, resamples, seed, partial)
     judged = {
         name: _judged(items, standing, catalog, resamples, seed)
         for name, standing in systems.items()
@@ -87,7 +91,7 @@ def differences_csv(differences: Sequence[Difference]) -> str:
     writer.writerow(("task", "figure", "a", "b", "difference", "low", "high", "p", "p_holm", "n", "templates"))
     for one in differences:
         low, high = one.ci95 or ("", "")
-        known = (one.task, one.figure, one.a, one.b, one.difference, low, high)
+        known = (one.task, one.figure, no_formula(one.a), no_formula(one.b), one.difference, low, high)
         writer.writerow((*known, f"{one.p:.5f}", one.p_holm, one.n, one.templates))
     return stream.getvalue()
 

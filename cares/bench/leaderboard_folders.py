@@ -8,13 +8,33 @@ from pathlib import Path
 from cares.bench.items_file import read_items
 from cares.bench.leaderboard_files import Files, Standing, leaderboard_files
 from cares.bench.leaderboard_published import Published
-from cares.bench.scores_rows import task_key
+from cares.bench.plain import plain
 from cares.catalog.catalog import Catalog
 from cares.core.canonical import file_digest, read_json
 from cares.core.errors import InputError
 from cares.core.record import read_records
 from cares.records.answer import Answer
-from cares.records.item import Item
+
+UNFINISHED = ("preflight.json", "run.json", "asked.jsonl")
+
+
+def scored_folders(folders: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The folders that hold figures, and a line for each that holds a preflight or an unfinished run alone.
+
+    Raises:
+        InputError: none holds figures.
+    """
+    scored, lines = [], []
+    for folder in folders:
+        if not (folder / "metrics.json").exists() and any((folder / name).is_file() for name in UNFINISHED):
+            lines.append(
+                f"{folder} is left out: it holds no figures (a preflight alone, or a run that is not finished)"
+            )
+        else:
+            scored.append(folder)
+    if not scored:
+        raise InputError("command line", "FOLDER", ", ".join(map(str, folders)), "a folder with figures of cares bench")
+    return scored, lines
 
 
 def compare_folders(
@@ -27,8 +47,8 @@ def compare_folders(
 ) -> Files:
     """The files of a leaderboard.
 
-    A model's own figures are those of its metrics.json. Differences are on the items of a task that every model which
-    was asked the task answered, so that one model may have been asked more splits than another.
+    A model's own figures are those of its metrics.json. Each difference is on the items that both models answered, so
+    that one model may have been asked more tasks or splits than another.
 
     Args:
         folders: with answers.jsonl and metrics.json, as `cares bench` leaves them.
@@ -39,40 +59,24 @@ def compare_folders(
         seed: the data set's seed.
 
     Raises:
-        InputError: a file is missing, two folders hold the same system, or metrics are of other items.
+        InputError: a file is missing or is no metrics file, two folders hold the same system, or metrics are of other
+            items.
     """
     items, digest = read_items(items_file), file_digest(items_file)
     systems: dict[str, Standing] = {}
     for folder in folders:
-        metrics = read_json(folder / "metrics.json")
-        name = str(metrics.get("system"))
+        where = folder / "metrics.json"
+        metrics = read_json(where)
+        if not isinstance(metrics, dict) or not isinstance(metrics.get("tasks"), dict):
+            raise InputError(where, "", metrics, "what cares bench writes: system, model, items_sha256, tasks")
+        # shown in a terminal and in tables, and from a folder that anybody may have made
+        metrics |= {name: plain(str(metrics.get(name))) for name in ("system", "model")}
+        name = metrics["system"]
         if name in systems:
-            raise InputError(folder / "metrics.json", "system", name, "a system that no other folder holds")
+            raise InputError(where, "system", name, "a system that no other folder holds")
         if (found := metrics.get("items_sha256")) != digest:
-            where = folder / "metrics.json"
             raise InputError(
                 where, "items_sha256", found, f"{digest}, the hash of {items_file}", "Run cares bench again."
             )
         systems[name] = Standing(read_records(Answer, folder / "answers.jsonl"), metrics)
-    common = common_items(items, [standing.answers for standing in systems.values()])
-    known = {item.item_id for item in common}
-    shared = {
-        name: standing._replace(answers=[answer for answer in standing.answers if answer.item_id in known])
-        for name, standing in systems.items()
-    }
-    return leaderboard_files(common, digest, shared, published, catalog, resamples, seed)
-
-
-def common_items(items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Item]:
-    """The items of each task that all systems answered which answered any item of the task."""
-    tasks = {item.item_id: task_key(item) for item in items}
-    asked = [{answer.item_id for answer in one} for one in answers]
-    of_system = [{tasks[item_id] for item_id in one if item_id in tasks} for one in asked]
-    return [
-        item
-        for item in items
-        if any(tasks[item.item_id] in known for known in of_system)
-        and all(
-            item.item_id in one for one, known in zip(asked, of_system, strict=True) if tasks[item.item_id] in known
-        )
-    ]
+    return leaderboard_files(items, digest, systems, published, catalog, resamples, seed, partial=True)

@@ -12,7 +12,7 @@ import json
 import re
 import unicodedata
 
-from cares.bench.parse_forms import Forms, forms_of
+from cares.bench.parse_forms import Forms, folded, forms_of
 from cares.bench.parse_signs import loop_start, refuses, without_thought
 from cares.records.answer import ParseStatus
 from cares.records.item import Item
@@ -49,6 +49,19 @@ _STATEMENT = re.compile(
     re.IGNORECASE,
 )
 
+# the answer on a line of its own, and what speaks for it under a heading of its own
+_BEFORE_REASON = re.compile(
+    r"\W*(?:(?:final|my)\s+)?(?:answer|reaction|label|choice|option)\W*[:=](?P<said>[^\n]*)\n+"
+    r"\W*(?:reason(?:ing|s)?|explanation|rationale|justification)\W*[:=](?!(?s:.*)\banswer\b)",
+    re.IGNORECASE,
+)
+_I_CHOOSE = re.compile(
+    r"(?s:.*)(?:^|[.!?;:,\n]|\b(?:but|so|and))\s*I(?:'d|\s+would|'ll|\s+will)?\s+"
+    r"(?:go\s+with|choose|pick|select|opt\s+for|settle\s+on)\s+(?P<said>[^\n.!?;:]*?)\W*$",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(r"\b(?:any|anything|but|not|never|neither|if|unless|maybe|perhaps|or)\b", re.IGNORECASE)
+
 _DENIED = re.compile(
     r"(?:(?:\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bwithout\b|\brather than\b|\binstead of\b)(?:\s+[\w']+){0,3}"
     r"|\b(?:no|ruled? out|excludes?|exclude)\b(?:\s+[\w']+(?:\s+n?or)?)?|\bexcept(?:\s+for)?)\s*[(\[\"'*`]*$",
@@ -60,6 +73,11 @@ _DENIED_AFTER = re.compile(
 )
 _LEFT_OPEN = re.compile(
     r"\b(?:whether|unsure|unclear|uncertain|not sure|impossible|unable|cannot|can't|can not|don't know|doubt)\b",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(
+    r"\W*(?:(?:the\s+)?(?:answer|location|place|sound)\W*(?:\bis\b)?\W*)?(?:(?:in|at)\s+)?(?:(?:an?|the)\s+)?"
+    r"(?P<word>\w+)\W*",
     re.IGNORECASE,
 )
 _ANSWERS = re.compile(
@@ -139,7 +157,7 @@ def _json_field(text: str) -> tuple[bool, str]:
         return False, ""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False, ""
     if isinstance(value, dict):
         fields = [field for key, field in value.items() if key.lower().replace(" ", "_") in _ANSWER_KEYS]
@@ -156,7 +174,20 @@ def _meant(text: str, item: Item) -> set[str]:
         stated = _mentions(f"answer: {said}", item)
         if len(stated) == 1 and not _LEFT_OPEN.search(said):
             return stated
-    return named or _phrased(text, forms_of(item))
+    if len(named) > 1:
+        for form in (_BEFORE_REASON, _I_CHOOSE):
+            said = match["said"] if (match := form.match(text)) else ""
+            stated = _mentions(f"answer: {said}", item) if said else set()
+            if len(stated) == 1 and not _LEFT_OPEN.search(said) and not _HEDGED.search(said):
+                return stated
+    return named or _phrased(text, forms_of(item)) or _part(text, forms_of(item))
+
+
+def _part(text: str, forms: Forms) -> set[str]:
+    """The choice that a whole answer names by a part of what is shown, where no other has that part."""
+    match = _ALONE.fullmatch(text)
+    choice = forms.parts.get(folded(match["word"])) if match else None
+    return set() if choice is None else {choice}
 
 
 def _contradicts_itself(text: str, item: Item) -> bool:

@@ -8,6 +8,8 @@ it" may mean two of them and is no phrase here.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from cares.records.item import Item
@@ -66,17 +68,46 @@ _PHRASES = {
 }
 
 
+_BINDS = re.compile(r"\b(?:on|of|in|at|with|for|to|from|and|by)\b")
+
+
+def folded(text: str) -> str:
+    """Lower case without accents: a "cafe" is a café."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+
+
+def _parts(choices: Sequence[str], texts: Sequence[str]) -> dict[str, str]:
+    """Single words that stand for a choice when they are the whole answer.
+
+    Each side of "café or restaurant", and the last word of a name that is put together ("park" of "public park"). A
+    word that occurs in what is shown for another choice, or in its id, stands for none.
+    """
+    shown = {choice: f"{folded(text)} {choice.casefold()}" for choice, text in zip(choices, texts, strict=True)}
+    found = {}
+    for choice, text in zip(choices, texts, strict=True):
+        plain = re.sub(r"\s*\(.*?\)", "", folded(text))
+        for side in re.split(r"\s+or\s+", plain):
+            words = side.split()
+            if choice in _LABELS or not words or _BINDS.search(side):
+                continue
+            if not any(words[-1] in other for name, other in shown.items() if name != choice):
+                found[words[-1]] = choice
+    return found
+
+
 class Forms:
     """The patterns of one list of choices.
 
     `names`: choice by the group's number of `named`, which finds every name as a word of its own; `phrases`: pattern of
-    the plain phrases by choice.
+    the plain phrases by choice; `parts`: choice by a folded word that stands for it when it is the whole answer.
     """
 
     def __init__(self, choices: tuple[str, ...], texts: tuple[str, ...]) -> None:
         forms: list[tuple[str, str]] = []
         for choice, text in zip(choices, texts, strict=True):
             spoken = {text, choice, choice.replace("_", " "), re.sub(r"\s*\(.*?\)", "", text)}
+            spoken |= {folded(form) for form in spoken}
             spoken = {form.strip() for form in spoken} - {"", *_LABELS}
             forms += [(re.escape(form).replace(r"\ ", r"[\s_-]+"), choice) for form in spoken]
             if choice in _LABELS:
@@ -88,6 +119,7 @@ class Forms:
         self.named = re.compile(rf"(?<![\w-])(?:(?:an?|the)\s+)?(?:{body})(?:s|es)?(?![\w-])", re.IGNORECASE)
         self.any_name = "|".join(pattern for pattern, _ in forms)
         self.phrases = {choice: re.compile(_PHRASES[choice], re.IGNORECASE) for choice in choices if choice in _PHRASES}
+        self.parts = _parts(choices, texts)
 
     def choice_of(self, match: re.Match[str]) -> str:
         """The choice that a match of `named` names."""

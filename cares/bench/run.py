@@ -134,7 +134,8 @@ def _audio_system(base: str, params: BenchParams) -> AudioSystem:
     refusals = []
     for address in addresses:
         try:
-            return AudioServer(params.audio_model, address, os.environ.get("CARES_LLM_KEY"))
+            given = ("environment", "CARES_LLM_URL")
+            return AudioServer(params.audio_model, address, os.environ.get("CARES_LLM_KEY"), given=given)
         except NotOfferedError as error:
             refusals.append(str(error))
     raise CaresError("; ".join(refusals))

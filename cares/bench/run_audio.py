@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cares.bench.plain import plain
 from cares.bench.run_journal import Journal, Kept
+from cares.bench.scores_rows import task_key
 from cares.bench.systems import read_answer
 from cares.bench.systems_audio import AudioQuestion, AudioSystem, audio_question
 from cares.bench.systems_repeats import repeated
@@ -15,6 +18,8 @@ from cares.core.canonical import digest
 from cares.llm.types import ChatAnswer
 from cares.records.answer import Answer
 from cares.records.item import Item
+
+MOST_REASONS = 3
 
 
 class Timing(NamedTuple):
@@ -46,6 +51,7 @@ def hear_items(
     max_tokens: int,
     constrained: bool = False,
     repeats: int = 0,
+    again: Sequence[Item] | None = None,
 ) -> Heard:
     """Put all items to a system that hears.
 
@@ -59,12 +65,15 @@ def hear_items(
         max_tokens: length of an answer.
         constrained: whether nothing but a letter can be answered.
         repeats: how many questions are asked once more.
+        again: the items of which those are taken; by default all.
 
     Raises:
         InputError: a recording is missing or is another one.
         CaresError: the system failed as a whole; finished answers are kept.
     """
-    wanted = [(item, 0) for item in items] + [(item, 1) for item in repeated(items, repeats, seed)]
+    wanted = [(item, 0) for item in items] + [
+        (item, 1) for item in repeated(items if again is None else again, repeats, seed)
+    ]
     questions = [audio_question(item, root, max_tokens, seed, constrained, repeat) for item, repeat in wanted]
     keys = [_key(system, question) for question in questions]
     found: dict[int, Kept] = {place: kept for place, key in enumerate(keys) if (kept := journal.get(key)) is not None}
@@ -83,6 +92,64 @@ def hear_items(
     ]
     timings = [Timing(item.item_id, repeat, found[place].milliseconds) for place, (item, repeat) in enumerate(wanted)]
     return Heard(answers, timings, len(todo))
+
+
+def with_kept(
+    system: AudioSystem,
+    items: Sequence[Item],
+    chosen: Sequence[Item],
+    root: Path,
+    journal: Journal,
+    seed: int,
+    max_tokens: int,
+    constrained: bool,
+) -> tuple[list[Item], list[str]]:
+    """The chosen items and those of each other task and split that were answered to the last one before.
+
+    So a smaller run adds to what a folder holds and takes nothing away.
+
+    Args:
+        system: the model.
+        items: all frozen questions.
+        chosen: those that are asked now.
+        root: folder that the items' `audio` is relative to.
+        journal: where answers are kept.
+        seed: the data set's seed.
+        max_tokens: length of an answer.
+        constrained: whether nothing but a letter can be answered.
+
+    Returns:
+        The items, in their order, and a line for each task and split that was answered in part and so is left out.
+    """
+    wanted = {item.item_id for item in chosen}
+    cells: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        if item.item_id not in wanted:
+            cells.setdefault((task_key(item), item.split), []).append(item)
+    lines = []
+    for (task, split), members in cells.items():
+        kept = {
+            item.item_id
+            for item in members
+            if journal.get(_key(system, audio_question(item, root, max_tokens, seed, constrained, 0))) is not None
+        }
+        if len(kept) == len(members):
+            wanted |= kept
+        elif kept:
+            lines.append(
+                f"{task} of {split} is left out: {len(members) - len(kept)} of {len(members)} not answered yet"
+            )
+    return [item for item in items if item.item_id in wanted], lines
+
+
+def told_errors(answers: Sequence[Answer]) -> list[str]:
+    """How many questions failed and why, the commonest reasons first, for printed lines; none when none failed."""
+    errors = [plain(answer.text) for answer in answers if answer.status == "error"]
+    if not errors:
+        return []
+    told = [f"{len(errors)} of {len(answers)} questions got no answer; the same command asks them again"]
+    told += [f"{count} times: {reason[:300]}" for reason, count in Counter(errors).most_common(MOST_REASONS)]
+    return told
 
 
 def told_timings(timings: Sequence[Timing]) -> str:

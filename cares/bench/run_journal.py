@@ -86,8 +86,8 @@ class Journal:
                     raise ValueError("the line is cut")
                 answer = ChatAnswer.parse(value["answer"], self.path)
                 self._kept[value["key"]] = Kept(answer, int(value["milliseconds"]))
-            except (ValueError, KeyError, TypeError, CaresError) as error:
-                print(f"{self.path}: a damaged line is dropped ({error}); its question is asked again", file=sys.stderr)
+            except (ValueError, KeyError, TypeError, RecursionError, CaresError):
+                print(f"{self.path}: a damaged line is dropped; its question is asked again", file=sys.stderr)
             if line.endswith(b"\n"):
                 end += len(line)
         # a cut last line would be glued to the next one

@@ -91,7 +91,7 @@ def choice_figures(rows: Rows, resamples: int, seed: int) -> Json:
     recalls, recall = ratio(hits, total), ratio(counts.hits.sum(0), counts.total.sum(0))
     held_by = (counts.total > 0).sum(0).astype(np.float64)
     balanced = figure(float(mean_of_known(recall)), mean_of_known(recalls), effective_clusters(recalls, held_by, n))
-    if rows.fixed and rows.answers[0].choice and len({answer.choice for answer in rows.answers}) == 1:
+    if n > 1 and rows.fixed and rows.answers[0].choice and len({answer.choice for answer in rows.answers}) == 1:
         # a constant answer has this value on whatever items: it is no estimate, and resamples without a label mislead
         balanced["ci95"] = [balanced["value"]] * 2
     precision = ratio(counts.hits.sum(0), counts.given.sum(0))

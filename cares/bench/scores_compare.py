@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cares.bench.scores import headline
 from cares.bench.scores_choice import label_codes
 from cares.bench.scores_pairs import both_right
-from cares.bench.scores_rows import Rows, by_task
+from cares.bench.scores_rows import TASK_KEYS, Rows, by_task, task_key
 from cares.bench.scores_summary import KINDS, mentions
 from cares.bench.statistics import (
     Codes,
@@ -82,11 +82,17 @@ def units(task: str, rows: Rows, catalog: Catalog, seed: int) -> Units:
 
 
 def compare(
-    items: Sequence[Item], systems: Mapping[str, Sequence[Answer]], catalog: Catalog, resamples: int, seed: int
+    items: Sequence[Item],
+    systems: Mapping[str, Sequence[Answer]],
+    catalog: Catalog,
+    resamples: int,
+    seed: int,
+    partial: bool = False,
 ) -> list[Difference]:
     """Every pair of systems on every task that both answered, tasks first, pairs in the order of `systems`.
 
-    A task without a unit, such as summaries of scenes without a sound, has no difference and is left out.
+    A task without a unit, such as summaries of scenes without a sound, has no difference and is left out, and so is one
+    in which a system has errors alone: it did not answer.
 
     Args:
         items: the frozen questions.
@@ -94,21 +100,54 @@ def compare(
         catalog: word forms, to find sounds in summaries.
         resamples: bootstrap resamples and draws of the test.
         seed: the data set's seed.
+        partial: whether systems may have answered a task in part; each pair is then compared on its own common items.
 
     Raises:
         InputError: answers do not belong to the items.
     """
-    tables = {name: by_task(items, answers) for name, answers in systems.items()}
-    tasks = list(dict.fromkeys(task for table in tables.values() for task in table))
-    plain = [
-        found
-        for task in tasks
-        for a, b in combinations(systems, 2)
-        if task in tables[a] and task in tables[b]
-        if (found := _difference(task, (a, b), tables[a][task], tables[b][task], catalog, resamples, seed)) is not None
-    ]
+    tables = {} if partial else {name: by_task(items, answers) for name, answers in systems.items()}
+    plain = []
+    for a, b in combinations(systems, 2):
+        one, other = _in_common(items, systems[a], systems[b]) if partial else (tables[a], tables[b])
+        plain += [
+            found
+            for task in one.keys() & other.keys()
+            if _answered(one[task])
+            and _answered(other[task])
+            and (found := _difference(task, (a, b), one[task], other[task], catalog, resamples, seed)) is not None
+        ]
+    pairs = list(combinations(systems, 2))
+    plain.sort(key=lambda found: (TASK_KEYS.index(found.task), pairs.index((found.a, found.b))))
     corrected = holm([one.p for one in plain])
     return [one._replace(p_holm=rounded(p)) for one, p in zip(plain, corrected, strict=True)]
+
+
+def common_items(items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Item]:
+    """The items of each task that all systems answered which answered any item of the task."""
+    tasks = {item.item_id: task_key(item) for item in items}
+    asked = [{answer.item_id for answer in one} for one in answers]
+    of_system = [{tasks[item_id] for item_id in one if item_id in tasks} for one in asked]
+    return [
+        item
+        for item in items
+        if any(tasks[item.item_id] in known for known in of_system)
+        and all(
+            item.item_id in one for one, known in zip(asked, of_system, strict=True) if tasks[item.item_id] in known
+        )
+    ]
+
+
+def _in_common(
+    items: Sequence[Item], a: Sequence[Answer], b: Sequence[Answer]
+) -> tuple[dict[str, Rows], dict[str, Rows]]:
+    common = common_items(items, [a, b])
+    known = {item.item_id for item in common}
+    one, other = (by_task(common, [answer for answer in of if answer.item_id in known]) for of in (a, b))
+    return one, other
+
+
+def _answered(rows: Rows) -> bool:
+    return any(answer.status != "error" for answer in rows.answers)
 
 
 def _difference(

@@ -21,6 +21,7 @@ from cares.records.item import Item
 AUDIO_RATE = 16_000
 FILTERED = "content_filter"
 KEPT_RECORDINGS = 16
+PULL = "Run: dvc pull data/scenes data/bench/items.jsonl data/bench/counterfactuals"
 
 
 class AudioQuestion(NamedTuple):
@@ -105,9 +106,7 @@ def load_16k(path: Path, sha256: str) -> Samples:
         InputError: the file is missing, is not the one that was asked about, or is no 44.1 kHz mono 16-bit file.
     """
     if not path.is_file():
-        raise InputError(
-            path, "", "no such file", "a recording of the benchmark", "Run: dvc pull data/scenes data/bench"
-        )
+        raise InputError(path, "", "no such file", "a recording of the benchmark", PULL)
     if (found := file_digest(path)) != sha256:
         raise InputError(path, "sha256", found, sha256, "It is not the file that the items were made for; pull again")
     return resampled_16k(read_samples(path))

@@ -64,8 +64,9 @@ def bench(
     if ctx.invoked_subcommand is not None:
         return
     from cares.bench.hearing_preflight import preflight as look
-    from cares.bench.run_command import Asked, slug
+    from cares.bench.run_command import Asked
     from cares.bench.run_command import bench as run
+    from cares.bench.run_folder import slug
 
     with _system(model, base_url, adapter, source, revision, code or [], in_flight, timeout, attempts) as system:
         folder = out or Path("bench-results") / (slug(system.name) + ("-constrained" if constrained else ""))

@@ -24,9 +24,9 @@ def compare(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 1,
 ) -> None:
     """Put scored models into one table, with published results, and test their differences on the same items."""
-    from cares.bench.leaderboard_folders import compare_folders
+    from cares.bench.leaderboard_folders import compare_folders, scored_folders
     from cares.bench.leaderboard_published import FILE, read_published
-    from cares.bench.run_command import ITEMS, data_root
+    from cares.bench.run_items import ITEMS, data_root
     from cares.catalog.load import load_catalog
     from cares.core.atomic import replace_folder, write_bytes
     from cares.core.canonical import write_json
@@ -35,7 +35,10 @@ def compare(
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / "leaderboard.json").is_file()):
         raise InputError("command line", "--out", str(out), "a new folder, or one that holds a leaderboard")
     entries = read_published(published or FILE)
-    found = compare_folders(results, data_root(data) / ITEMS, entries, load_catalog(), resamples, seed)
+    scored, left_out = scored_folders(results)
+    for line in left_out:
+        print(f"bench compare: {line}")
+    found = compare_folders(scored, data_root(data) / ITEMS, entries, load_catalog(), resamples, seed)
     with replace_folder(out) as work:
         for name, text in found.texts.items():
             write_bytes(work / name, text.encode("utf-8"))
@@ -43,4 +46,4 @@ def compare(
     print(found.texts["leaderboard.md"])
     for one in found.report["differences"]:
         print(f"{one['task']:24} {one['a']} - {one['b']}: {one['difference']:+.4f}, p corrected {one['p_holm']:.4f}")
-    print(f"bench compare: {len(results)} models, {len(entries)} published results -> {out}")
+    print(f"bench compare: {len(scored)} models, {len(entries)} published results -> {out}")

@@ -19,6 +19,7 @@ from cares.core.rng import KeyedRandom
 from cares.records.item import TASKS, Counterfactual, Item, Task
 from cares.records.scene import REACTIONS, SPLITS, Reaction
 from cares.records.timeline import MixedScene, PlacedEvent, PlacedWord
+from cares.records.transcript import HeardWord, Transcript
 
 SECOND = SAMPLE_RATE
 MakeScene = Callable[..., MixedScene]
@@ -189,3 +190,19 @@ def scene_files(scenes: list[MixedScene], tmp_path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     return tmp_path
+
+
+@pytest.fixture
+def transcripts(scenes: list[MixedScene]) -> dict[str, Transcript]:
+    return {
+        scene.scene_id: Transcript(
+            scene_id=scene.scene_id,
+            audio_sha256=scene.sha256,
+            recogniser="whisper-base",
+            words=tuple(
+                HeardWord(word=word.word.upper(), start_sample=word.start_sample, end_sample=word.end_sample)
+                for word in scene.words
+            ),
+        )
+        for scene in scenes
+    }

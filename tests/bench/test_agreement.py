@@ -105,6 +105,13 @@ def test_an_annotator_of_the_name_that_the_majority_has_is_an_error() -> None:
         agreement(annotations(rows), 100, 1, gold={"i0": "pivot"})
 
 
+def test_one_annotator_is_compared_with_the_right_labels() -> None:
+    rows = [(f"i{number}", "a", "pivot" if number < 3 else "verbal") for number in range(4)]
+    found = agreement(annotations(rows), 100, 1, gold={f"i{number}": "pivot" for number in range(4)})
+    assert (found["gold"]["a"]["value"], set(found["gold"])) == (0.75, {"a"})
+    assert {found[name]["value"] for name in ("cohen", "fleiss", "krippendorff")} == {None}
+
+
 def test_one_annotator_is_an_error() -> None:
     with pytest.raises(InputError, match="two annotators or more"):
         agreement(annotations([("i0", "a", "pivot")]), 100, 1)

@@ -211,6 +211,10 @@ def test_the_command_exports_a_split(items: list[Item], scene_files: Path) -> No
     done = CliRunner().invoke(app, ["bench", "export", *arguments])
     assert done.exit_code == 0, done.output
     assert {row["split"] for row in rows(out / "items.jsonl")} == {"test"}
+    arguments = ["--format", "inspect", "--data", str(scene_files), "--out", str(out)]
+    done = CliRunner().invoke(app, ["bench", "export", *arguments])
+    assert done.exit_code == 0, done.output
+    assert len(rows(out / "items.jsonl")) == len(items)
 
 
 def evaluated(folder: Path, *arguments: str) -> dict[str, Any]:

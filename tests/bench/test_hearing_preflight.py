@@ -111,6 +111,13 @@ def test_a_system_that_hears_the_first_30_s_is_found_out(tmp_path: Path) -> None
     assert any("files beyond 30 s cost no more" in line for line in lines)
 
 
+def test_constant_tokens_are_no_verdict(tmp_path: Path) -> None:
+    lines = preflight(Listener(reach_s=15, tokens=9), tmp_path, 24, constrained=False)
+    assert read_json(tmp_path / "preflight.json")["tokens_grow_to_s"] == 15
+    assert any("the server does not count the audio's tokens, or" in line for line in lines)
+    assert not any("the rest of a scene" in line for line in lines)
+
+
 def test_a_system_that_hears_nothing_is_found_out(tmp_path: Path) -> None:
     lines = preflight(Listener(reach_s=0, tokens=0), tmp_path, 24, constrained=False)
     found = read_json(tmp_path / "preflight.json")

@@ -97,6 +97,11 @@ def test_a_filter_of_the_server_is_a_refusal() -> None:
     assert parse_answer("The speakers", "content_filter", ITEM) == ("refused", None)
 
 
+def test_nothing_but_brackets_is_unreadable() -> None:
+    assert parse_answer("[" + "[ab" * 40_000, "stop", ITEM)[1] is None
+    assert parse_answer("[" * 3000, "stop", ITEM)[1] is None
+
+
 def test_letters_follow_the_order_of_the_item() -> None:
     order = ("ambient", "pivot", "verbal", "behavioral")
     turned = make_item("reactions", {label: DEFINITIONS[label] for label in order})

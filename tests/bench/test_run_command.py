@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from pathlib import Path
 import pytest
 from ears import Ears, Question, listening, said
 
-from cares.bench.run_command import data_root, slug
+from cares.bench.run_folder import slug
+from cares.bench.run_items import data_root
 from cares.core.canonical import file_digest, read_json, read_jsonl
 from cares.core.errors import InputError
 from cares.core.pcm import encode, read_samples
@@ -197,11 +199,19 @@ def test_the_data_set_is_found_from_its_own_folder_too(data: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "folder"),
     [
-        ("Qwen/Qwen2-Audio-7B-Instruct", "Qwen_Qwen2-Audio-7B-Instruct"),
-        ("../../x", "x"),
-        ("//", "model"),
-        ("a b", "a_b"),
+        ("Qwen/Qwen2-Audio-7B-Instruct", "Qwen_Qwen2-Audio-7B-Instruct-"),
+        ("../../x", "x-"),
+        ("//", "model-"),
+        ("a b", "a_b-"),
     ],
 )
 def test_a_models_name_becomes_a_folder_in_its_place(name: str, folder: str) -> None:
-    assert slug(name) == folder
+    assert re.fullmatch(re.escape(folder) + "[0-9a-f]{8}", slug(name))
+    assert slug("Qwen2-Audio_7B.1") == "Qwen2-Audio_7B.1"
+
+
+def test_every_name_has_a_folder_of_its_own() -> None:
+    names = ["org/name", "org_name", "..", ".", "/", "org/name/", "org name", "name-constrained", "name"]
+    names += [slug("org/name"), slug(slug("org/name"))]
+    folders = {slug(name) + mode for name in names for mode in ("", "-constrained")}
+    assert len(folders) == 2 * len(names)

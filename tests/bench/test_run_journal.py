@@ -56,13 +56,14 @@ def test_a_cut_line_is_dropped_and_said(cut: int, tmp_path: Path, capsys: pytest
     assert all(json.loads(line) for line in path.read_text().splitlines())
 
 
-def test_a_damaged_line_in_the_middle_costs_its_own_answer_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", [b'{"key":"k2"}', b"[]", b"[" * 100_000], ids=["part", "list", "deep"])
+def test_a_damaged_line_in_the_middle_costs_its_own_answer_alone(damaged: bytes, tmp_path: Path) -> None:
     path = tmp_path / "asked.jsonl"
     with Journal(path) as journal:
         for key in ("k1", "k2", "k3"):
             journal.put(key, answer(key), 1)
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(lines[0] + b'{"key":"k2"}\n' + lines[2])
+    path.write_bytes(lines[0] + damaged + b"\n" + lines[2])
     with Journal(path) as journal:
         assert [journal.get(key) is not None for key in ("k1", "k2", "k3")] == [True, False, True]
 

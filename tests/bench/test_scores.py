@@ -75,6 +75,11 @@ def test_a_constant_answer_has_a_quarter_and_full_collapse(catalog: Catalog) -> 
     assert found["collapse"] == {"top": "ambient", "top_share": 1.0, "entropy_bits": 0.0}
 
 
+def test_one_template_gives_no_interval(catalog: Catalog) -> None:
+    found = score([("pivot", "ambient", 0)], catalog)
+    assert found["balanced_accuracy"] == {"value": 0.0, "ci95": None}
+
+
 def test_a_rare_label_does_not_move_the_interval_of_a_constant_answer(catalog: Catalog) -> None:
     # a resample without pivots would have a third
     rows: Rows = [(label, "ambient", n) for n in range(11) for label in REACTIONS[1:]] + [("pivot", "ambient", 0)]

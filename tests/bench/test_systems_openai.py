@@ -101,11 +101,12 @@ def test_a_passing_failure_is_asked_again_and_a_refused_request_fails_alone(ears
     assert len(ears.heard) == 4
 
 
-def test_a_server_that_stays_away_is_one_clear_error(ears: Ears, recording: Path) -> None:
+def test_questions_about_one_recording_fail_alone(ears: Ears, recording: Path) -> None:
     ears.script = lambda number, asked: (500, {"error": {"message": "no memory"}})
     server = AudioServer("ears", ears.url, patience=QUICK)
-    with pytest.raises(LlmError, match=r"no memory.*3 attempts"):
-        answers_of(server, [question(recording)])
+    answers = answers_of(server, [question(recording, prompt=str(number)) for number in range(5)])
+    assert {answer.finish_reason for answer in answers} == {"error"}
+    assert all(answer.error.endswith("no memory (3 attempts)") for answer in answers)
 
 
 def test_the_key_is_sent_and_shown_nowhere(ears: Ears, recording: Path) -> None:
