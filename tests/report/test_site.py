@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+import yaml
 
 from cares.core.canonical import write_jsonl
 from cares.core.errors import InputError
@@ -113,6 +114,13 @@ def test_what_a_model_wrote_is_never_markup(build: Any, sounds: dict[str, str], 
         assert "<script>alert" not in source
         assert "<img" not in source
     assert 'alert("x")' in Links(page).text
+
+
+def test_the_stage_waits_for_every_metric_that_the_site_shows() -> None:
+    stages = yaml.safe_load((Path(__file__).parents[2] / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    made = {name for stage in stages.values() for metric in stage.get("metrics", []) for name in metric}
+    shown = {name for name in made if Path(name).parent == Path("metrics")}
+    assert len(shown) > 10 and shown <= set(stages["report"]["deps"])
 
 
 def test_a_build_that_did_not_come_far_says_what_is_missing(
