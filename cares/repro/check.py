@@ -54,7 +54,8 @@ def check_inputs(root: Path) -> int:
 
     Raises:
         InputError: the first fault, with file, field and value; also when a model is not registered or needs a server
-            and there is none, when writer and evaluator are of one model family, and when voices are too few.
+            and there is none, when writer and evaluator are of one model family, when voices are too few, and when a
+            recogniser is not in the form that reads it.
     """
     params = Params(root / "params.yaml")
     assert params.seed >= 0
@@ -67,6 +68,7 @@ def check_inputs(root: Path) -> int:
     families(models, calibration.evaluator, calibration.allow_same_family, params.path)
     _check_waves(params)
     _check_voices(params)
+    _check_recognisers(params)
     load_catalog()
     return len(SCHEMAS)
 
@@ -79,6 +81,25 @@ def _check_voices(params: Params) -> None:
             server_address(voice.url, voice.model)
         else:
             registered(voice.model)
+
+
+def _check_recognisers(params: Params) -> None:
+    """Who hears, aligns and tells voices apart is of the right kind; who hears and aligns in the right form."""
+    speech, align = params.section("speech", SpeechParams), params.section("align", AlignParams)
+    for field, model_id, kind, by_ctranslate2 in (
+        ("models.asr", params.section("models", ModelsParams).asr, "asr", False),
+        ("speech.recogniser", speech.recogniser, "asr", False),
+        ("speech.speaker_encoder", speech.speaker_encoder, "speaker", False),
+        ("align.recogniser", align.recogniser, "asr", align.backend == "faster-whisper"),
+    ):
+        model = registered(model_id)
+        if model.kind != kind:
+            raise InputError(params.path, field, model_id, f"a model of kind {kind}, this is of kind {model.kind}")
+        is_of_ctranslate2 = model.convert == "none" and any(file.name == "model.bin" for file in model.files)
+        if is_of_ctranslate2 != by_ctranslate2:
+            form = "in CTranslate2's form, such as whisper-base-ct2" if by_ctranslate2 else "such as whisper-base"
+            hint = "Only align.backend faster-whisper reads CTranslate2's form."
+            raise InputError(params.path, field, model_id, f"a model {form}", hint)
 
 
 def _check_waves(params: Params) -> None:
