@@ -15,8 +15,8 @@ from cares.records.bank import Take
 from cares.records.dialogue import Attempt, Dialogue
 from cares.records.item import Item
 from cares.records.scene import Scene
-from cares.records.speech import SceneSpeech
-from cares.records.timeline import MixedScene, PlacedGap, Timeline
+from cares.records.speech import SceneAlignment, SceneSpeech
+from cares.records.timeline import Clip, MixedScene, PlacedGap, Timeline
 from cares.report.audit_inputs import AuditFigures, read_audit
 
 R = TypeVar("R", bound=Record)
@@ -25,7 +25,11 @@ REPEATS = "metrics/plots/repeated_phrases.csv"
 
 @dataclass
 class Inputs:
-    """The records of one build; `repeats` are rows of repeated_phrases.csv, `missing` the files that were not there."""
+    """The records of one build below `root`.
+
+    `repeats` are rows of repeated_phrases.csv, `voice_clips` the speech of each scene's timeline, `missing` the files
+    that were not there.
+    """
 
     scenes: list[MixedScene]
     allocated: list[Scene]
@@ -44,6 +48,9 @@ class Inputs:
     leaderboard: Json
     audit: AuditFigures = field(default_factory=AuditFigures)
     missing: list[str] = field(default_factory=list)
+    root: Path = Path()
+    alignment: list[SceneAlignment] = field(default_factory=list)
+    voice_clips: dict[str, tuple[Clip, ...]] = field(default_factory=dict)
 
 
 def read_inputs(root: Path) -> Inputs:
@@ -72,6 +79,7 @@ def read_inputs(root: Path) -> Inputs:
         missing.append(name)
         return None
 
+    timelines = optional(Timeline, "data/timelines.jsonl")
     return Inputs(
         scenes=read_records(MixedScene, root / "data/scenes/scenes.jsonl"),
         allocated=optional(Scene, "data/allocation/scenes.jsonl"),
@@ -83,13 +91,19 @@ def read_inputs(root: Path) -> Inputs:
         takes=optional(Take, "data/sounds/bank.jsonl"),
         items=optional(Item, "data/bench/items.jsonl"),
         answers={path.stem: read_records(Answer, path) for path in folder("data/bench/answers", ".jsonl")},
-        gaps={timeline.scene_id: timeline.gaps for timeline in optional(Timeline, "data/timelines.jsonl")},
+        gaps={timeline.scene_id: timeline.gaps for timeline in timelines},
         metrics={path.stem: read_json(path) for path in folder("metrics", ".json")},
         bench={path.stem: read_json(path) for path in folder("metrics/bench", ".json")},
         models=value("data/models.json"),
         leaderboard=value("data/bench/leaderboard/leaderboard.json"),
         audit=read_audit(root, missing),
         missing=missing,
+        root=root,
+        alignment=optional(SceneAlignment, "data/alignment.jsonl"),
+        voice_clips={
+            timeline.scene_id: tuple(clip for clip in timeline.clips if clip.track in ("A", "B"))
+            for timeline in timelines
+        },
     )
 
 
