@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from cares.core.canonical import Json, read_json
+from cares.core.canonical import Json, read_json, read_jsonl
 from cares.core.errors import InputError
 from cares.core.record import Record, read_records
 from cares.records.answer import Answer
@@ -15,11 +16,12 @@ from cares.records.bank import Take
 from cares.records.dialogue import Attempt, Dialogue
 from cares.records.item import Item
 from cares.records.scene import Scene
-from cares.records.speech import SceneAlignment, SceneSpeech
+from cares.records.speech import SceneAlignment, SceneSpeech, Word
 from cares.records.timeline import Clip, MixedScene, PlacedGap, Timeline
 from cares.report.audit_inputs import AuditFigures, read_audit
 
 R = TypeVar("R", bound=Record)
+ALIGNMENT = "data/alignment.jsonl"
 REPEATS = "metrics/plots/repeated_phrases.csv"
 
 
@@ -49,7 +51,6 @@ class Inputs:
     audit: AuditFigures = field(default_factory=AuditFigures)
     missing: list[str] = field(default_factory=list)
     root: Path = Path()
-    alignment: list[SceneAlignment] = field(default_factory=list)
     voice_clips: dict[str, tuple[Clip, ...]] = field(default_factory=dict)
 
 
@@ -79,6 +80,8 @@ def read_inputs(root: Path) -> Inputs:
         missing.append(name)
         return None
 
+    if not (root / ALIGNMENT).is_file():
+        missing.append(ALIGNMENT)
     timelines = optional(Timeline, "data/timelines.jsonl")
     return Inputs(
         scenes=read_records(MixedScene, root / "data/scenes/scenes.jsonl"),
@@ -99,12 +102,28 @@ def read_inputs(root: Path) -> Inputs:
         audit=read_audit(root, missing),
         missing=missing,
         root=root,
-        alignment=optional(SceneAlignment, "data/alignment.jsonl"),
         voice_clips={
             timeline.scene_id: tuple(clip for clip in timeline.clips if clip.track in ("A", "B"))
             for timeline in timelines
         },
     )
+
+
+def read_words(root: Path, scene_ids: Container[str]) -> dict[str, tuple[Word, ...]]:
+    """The aligned words of some scenes; only their lines become records, for a large set has millions of words.
+
+    Raises:
+        InputError: the file is damaged, or one of these lines is not as it should be.
+    """
+    path = root / ALIGNMENT
+    if not path.is_file():
+        return {}
+    chosen = (
+        SceneAlignment.parse(value, path, f"line {number}")
+        for number, value in enumerate(read_jsonl(path), 1)
+        if not isinstance(value, Mapping) or value.get("scene_id") in scene_ids
+    )
+    return {scene.scene_id: scene.words for scene in chosen}
 
 
 def _repeats(path: Path, missing: list[str]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from cares.records.scene import Scene
 from cares.records.speech import SceneSpeech, Utterance, Word
 from cares.records.timeline import MixedScene
 from cares.report.clips import HEIGHT, WIDTH, Heard, dry_clip, mix_clip
-from cares.report.inputs import Inputs
+from cares.report.inputs import ALIGNMENT, Inputs, read_words
 from cares.report.pages import Page, Tools
 from cares.report.speech_figures import SPREAD, figures
 from cares.report.tables import percent
@@ -52,16 +52,17 @@ def listening_page(inputs: Inputs, tools: Tools) -> Page:
     Raises:
         InputError: records do not fit each other, or a sound file is missing or damaged.
     """
+    chosen = kinds(inputs, tools.seed)
     scenes = _Scenes(
         {one.scene_id: one for one in inputs.speech},
-        {one.scene_id: one.words for one in inputs.alignment},
+        read_words(inputs.root, {example.scene_id for kind in chosen for example in kind.shown}),
         {one.scene_id: one for one in inputs.dialogues},
         {one.scene_id: one for one in inputs.allocated},
         {one.scene_id: one for one in inputs.scenes},
     )
     found: list[tuple[KindOf, list[Shown]]] = []
     assets: dict[str, bytes] = {}
-    for kind in kinds(inputs, tools.seed):
+    for kind in chosen:
         shown = [_shown(inputs, tools, scenes, example) for example in kind.shown]
         found.append((kind, shown))
         for one in shown:
@@ -72,7 +73,7 @@ def listening_page(inputs: Inputs, tools: Tools) -> Page:
         kinds=found,
         failures=[(one.scene_id, one.failure) for one in inputs.speech if one.failure],
         spoken=bool(inputs.speech),
-        aligned=bool(inputs.alignment),
+        aligned=ALIGNMENT not in inputs.missing,
         tables=figures(inputs),
         SPREAD=SPREAD,
         STRIP_WIDTH=WIDTH,
