@@ -67,12 +67,12 @@ class Said(NamedTuple):
 
 
 def kinds(inputs: Inputs, seed: int) -> list[KindOf]:
-    """All kinds that occur or are known, with the examples that were drawn, in order of scenes.
+    """All kinds that occur or are known, with the examples that were drawn, in order of scenes; none without speech.
 
     Raises:
         InputError: a spoken scene has no dialogue or allocation, or they do not fit.
     """
-    if not inputs.dialogues or not inputs.allocated:
+    if not (inputs.speech and inputs.dialogues and inputs.allocated):
         return []
     found: dict[str, list[Example]] = {kind: [] for kind in KINDS}
     dialogues = {one.scene_id: one for one in inputs.dialogues}

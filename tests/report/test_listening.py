@@ -12,21 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from spoken_world import FAILURE, speak, value_of, write_speech
+from spoken_world import FAILURE, value_of, write_speech
 from test_site import Links
 
 from cares.core.canonical import read_json, write_json
 from cares.core.errors import InputError
 from cares.core.pcm import SAMPLE_RATE, read_samples
 from cares.core.record import read_records, write_records
-from cares.records.dialogue import Dialogue, Segment, Turn
-from cares.records.scene import Event, Scene
+from cares.records.dialogue import Dialogue, Segment
 from cares.records.speech import SceneSpeech
 from cares.report.clips import COLUMNS, Span, strip
 from cares.report.inputs import read_inputs
 from cares.report.site import write_site
 from cares.report.speech_figures import figures
-from cares.report.utterances import KINDS, SHOWN, Example, examples, kinds, said
 
 EVIL = '<script>alert("x")</script>'
 DOCS = Path(__file__).parents[2] / "docs/speech.md"
@@ -38,9 +36,21 @@ def spoken(build: Any) -> list[SceneSpeech]:
     return write_speech(build.root, build.scenes)
 
 
-@pytest.fixture
-def page(build: Any, spoken: list[SceneSpeech], sounds: dict[str, str], places: dict[str, str]) -> Path:
-    return write(build, sounds, places)
+@pytest.fixture(scope="module")
+def finished(
+    tmp_path_factory: pytest.TempPathFactory, new_build: Any, sounds: dict[str, str], places: dict[str, str]
+) -> Any:
+    """Such a build with its page, for tests that only read."""
+    build = new_build(tmp_path_factory.mktemp("listening") / "ein Bündel")
+    write_speech(build.root, build.scenes)
+    write(build, sounds, places)
+    return build
+
+
+@pytest.fixture(scope="module")
+def page(finished: Any) -> Path:
+    """The page of `finished`."""
+    return Path(finished.root / "report/listening.html")
 
 
 def write(build: Any, sounds: dict[str, str], places: dict[str, str]) -> Path:
@@ -48,92 +58,9 @@ def write(build: Any, sounds: dict[str, str], places: dict[str, str]) -> Path:
     return build.root / "report/listening.html"
 
 
-def interrupted() -> tuple[Dialogue, Scene]:
-    """A break that the other speaker falls into, then a plain answer."""
-    turns = (
-        Turn(
-            speaker="A",
-            segments=(
-                Segment(text="We could take the", delivery="cut", spoken_as="We could take the early train home."),
-                Segment(event=0),
-                Segment(text="Er, the early", delivery="cut", spoken_as="Er, the early train home.", pause_ms=0),
-            ),
-        ),
-        Turn(speaker="B", segments=(Segment(text="Sorry, go on.", overlap_ms=300),)),
-        Turn(
-            speaker="A",
-            segments=(Segment(text="Where was I?"), Segment(text="We could take the early train.", pause_ms=400)),
-        ),
-        Turn(speaker="B", segments=(Segment(text="Yes, let us do that."),)),
-    )
-    given = read_records(Dialogue, Path(__file__).parents[1] / "data/dialogues_small.jsonl")[0]
-    scene = read_records(Scene, Path(__file__).parents[1] / "data/scenes_small.jsonl")[0]
-    event = Event(sound="dog_bark", reaction="behavioral", register="break_interrupted", slot=0)
-    return given.model_copy(update={"turns": turns}), scene.model_copy(update={"events": (event,)})
-
-
-def text_of(example: Example, dialogue: Dialogue, scene: Scene) -> list[str]:
-    found = [said(one, dialogue.turns, scene, first=not n) for n, one in enumerate(example.utterances)]
-    return [" ".join(f"[{part.event.sound}]" if part.event else part.words for part in one.parts) for one in found]
-
-
-def test_every_kind_is_found_by_its_sound(build: Any, spoken: list[SceneSpeech]) -> None:
-    found = {kind.kind: kind for kind in kinds(read_inputs(build.root), 1)}
-    assert list(found) == list(KINDS)
-    totals = {name: kind.total for name, kind in found.items()}
-    assert totals["break_restart"] + totals["break_lost_thread"] == 2
-    assert totals["ambient_run_on"] + totals["ambient_in_thought"] == 2
-    assert totals["verbal"] == totals["pivot"] == totals["pivot_answer"] == 1
-    assert totals["before_sound"] == 2 and totals["break_interrupted"] == totals["interruption"] == 0
-    (verbal,) = found["verbal"].shown
-    assert verbal.utterances[0].text.startswith("Wow, that dog")
-    (answer,) = found["pivot_answer"].shown
-    assert answer.utterances[0].text.startswith("Hold on, our train")
-    plain = {one.utterances[0].text for one in found["plain"].shown}
-    assert "Deal. I've got two big blankets in the car already." in plain
-    assert not any(text.startswith("Hold on") for text in plain)
-
-
-def test_an_interruption_belongs_to_its_break_and_is_a_kind_of_its_own() -> None:
-    dialogue, scene = interrupted()
-    speech, _ = speak(dialogue)
-    found = {one.kind: one for one in examples(speech, dialogue, scene)}
-    assert list(found) == ["break_interrupted", "interruption", "plain"]
-    assert [one.speaker for one in found["break_interrupted"].utterances] == ["A", "A", "B", "A", "A"]
-    assert text_of(found["break_interrupted"], dialogue, scene) == [
-        "We could take the— [dog_bark]",
-        "Er, the early—",
-        "Sorry, go on.",
-        "Where was I?",
-        "… We could take the early train.",
-    ]
-    heard = said(found["interruption"].utterances[0], dialogue.turns, scene, first=True)
-    assert heard.early_ms == 300
-    assert said(speech.utterances[0], dialogue.turns, scene, first=True).unsaid == "early train home."
-
-
-def test_twenty_are_drawn_by_the_seed_whatever_the_order(build: Any, spoken: list[SceneSpeech]) -> None:
-    inputs = read_inputs(build.root)
-    one, dialogue, scene = spoken[0], inputs.dialogues[0], inputs.allocated[0]
-    names = [f"t{number:05d}-0" for number in range(30)]
-    inputs.speech = [one.model_copy(update={"scene_id": name}) for name in names]
-    inputs.dialogues = [dialogue.model_copy(update={"scene_id": name}) for name in names]
-    inputs.allocated = [scene.model_copy(update={"scene_id": name}) for name in names]
-
-    def shown(seed: int) -> list[list[tuple[str, int]]]:
-        found = [kind for kind in kinds(inputs, seed) if kind.total]
-        assert all(len(kind.shown) == SHOWN == 20 for kind in found)
-        return [[example.place for example in kind.shown] for kind in found]
-
-    first = shown(1)
-    assert first == [sorted(places) for places in first] and first != shown(2)
-    inputs.speech.reverse()
-    assert shown(1) == first
-
-
-def test_clips_hold_the_samples_of_their_utterance_and_place(build: Any, spoken: list[SceneSpeech], page: Path) -> None:
+def test_clips_hold_the_samples_of_their_utterance_and_place(finished: Any, page: Path) -> None:
     folder = page.parent / "listening"
-    by_scene = {one.scene_id: one for one in spoken}
+    by_scene = {one.scene_id: one for one in read_records(SceneSpeech, finished.root / "data/speech/speech.jsonl")}
     dry = [path for path in folder.iterdir() if not path.stem.endswith("mix")]
     assert len(dry) > 15
     for path in dry:
@@ -142,7 +69,7 @@ def test_clips_hold_the_samples_of_their_utterance_and_place(build: Any, spoken:
         samples = read_samples(path)
         assert len(samples) == utterance.n_samples and set(samples.tolist()) == {value_of(utterance.index)}
     (mix,) = folder.glob("t00000-0-*-mix.flac")
-    scene = build.scenes[0]
+    scene = finished.scenes[0]
     words = [word for word in scene.words if word.turn == 4]
     samples = read_samples(mix)
     assert samples[0] == (words[0].start_sample - SAMPLE_RATE // 2) // 100
@@ -222,14 +149,15 @@ def test_nothing_that_was_written_is_markup(
     assert f"A {EVIL} & 'so'" in Links(page).text
 
 
-@pytest.mark.parametrize("name", ["speech", "breaks", "alignment", "wer"])
-def test_a_missing_metrics_file_is_named(
-    name: str, build: Any, spoken: list[SceneSpeech], sounds: dict[str, str], places: dict[str, str]
+def test_missing_metrics_files_are_named(
+    build: Any, spoken: list[SceneSpeech], sounds: dict[str, str], places: dict[str, str]
 ) -> None:
-    (build.root / f"metrics/{name}.json").unlink()
+    names = [f"metrics/{name}.json" for name in ("speech", "breaks", "alignment", "wer")]
+    for name in names:
+        (build.root / name).unlink()
     text = Links(write(build, sounds, places)).text
-    assert f"Not there when this report was made: metrics/{name}.json" in text
-    assert f"metrics/{name}.json is not there yet" in text
+    assert f"Not there when this report was made: {', '.join(names)}." in text
+    assert all(f"{name} is not there yet" in text for name in names)
 
 
 @pytest.mark.parametrize(
@@ -242,25 +170,17 @@ def test_a_missing_metrics_file_is_named(
     ],
 )
 def test_a_metrics_file_without_a_figure_is_an_error_that_names_it(
-    name: str, lacks: str, told: str, build: Any, spoken: list[SceneSpeech]
+    name: str, lacks: str, told: str, finished: Any
 ) -> None:
-    path = build.root / f"metrics/{name}.json"
-    write_json(path, {key: value for key, value in read_json(path).items() if key != lacks})
+    inputs = read_inputs(finished.root)
+    del inputs.metrics[name][lacks]
     with pytest.raises(InputError, match=told):
-        figures(read_inputs(build.root))
+        figures(inputs)
 
 
-def test_records_that_do_not_fit_are_errors(
+def test_a_damaged_speech_file_is_an_error(
     build: Any, spoken: list[SceneSpeech], sounds: dict[str, str], places: dict[str, str]
 ) -> None:
-    inputs = read_inputs(build.root)
-    inputs.dialogues = inputs.dialogues[1:]
-    with pytest.raises(InputError, match=r"accepted\.jsonl: scene_id: got 't00000-0'"):
-        kinds(inputs, 1)
-    inputs = read_inputs(build.root)
-    inputs.dialogues[0] = inputs.dialogues[0].model_copy(update={"turns": inputs.dialogues[0].turns[:2]})
-    with pytest.raises(InputError, match=r"speech\.jsonl: t00000-0: got \(2, 0\)"):
-        kinds(inputs, 1)
     (build.root / spoken[0].path).write_bytes(b"fLaC")
     with pytest.raises(InputError, match=r"t00000-0\.flac"):
         write(build, sounds, places)
@@ -275,12 +195,14 @@ def test_a_build_without_speech_or_mixes_says_so(build: Any, sounds: dict[str, s
     assert "This scene was not mixed." in text and "the times of the words, is not there yet" in text
 
 
-def test_the_same_build_gives_the_same_bytes(page: Path, build: Any, sounds: dict[str, str], places: Any) -> None:
+def test_the_same_build_gives_the_same_bytes(
+    page: Path, finished: Any, sounds: dict[str, str], places: dict[str, str]
+) -> None:
     def content() -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in [page, *sorted((page.parent / "listening").iterdir())]}
 
     first = content()
-    write(build, sounds, places)
+    write(finished, sounds, places)
     assert content() == first
     assert soundfile.info(io.BytesIO(first["t00000-0-000.flac"])).subtype == "PCM_16"
 
