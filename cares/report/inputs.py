@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from cares.core.canonical import Json, read_json
+from cares.core.canonical import Json, read_json, read_jsonl
 from cares.core.errors import InputError
 from cares.core.record import Record, read_records
 from cares.records.answer import Answer
@@ -15,17 +16,22 @@ from cares.records.bank import Take
 from cares.records.dialogue import Attempt, Dialogue
 from cares.records.item import Item
 from cares.records.scene import Scene
-from cares.records.speech import SceneSpeech
-from cares.records.timeline import MixedScene, PlacedGap, Timeline
+from cares.records.speech import SceneAlignment, SceneSpeech, Word
+from cares.records.timeline import Clip, MixedScene, PlacedGap, Timeline
 from cares.report.audit_inputs import AuditFigures, read_audit
 
 R = TypeVar("R", bound=Record)
+ALIGNMENT = "data/alignment.jsonl"
 REPEATS = "metrics/plots/repeated_phrases.csv"
 
 
 @dataclass
 class Inputs:
-    """The records of one build; `repeats` are rows of repeated_phrases.csv, `missing` the files that were not there."""
+    """The records of one build below `root`.
+
+    `repeats` are rows of repeated_phrases.csv, `voice_clips` the speech of each scene's timeline, `missing` the files
+    that were not there.
+    """
 
     scenes: list[MixedScene]
     allocated: list[Scene]
@@ -44,6 +50,8 @@ class Inputs:
     leaderboard: Json
     audit: AuditFigures = field(default_factory=AuditFigures)
     missing: list[str] = field(default_factory=list)
+    root: Path = Path()
+    voice_clips: dict[str, tuple[Clip, ...]] = field(default_factory=dict)
 
 
 def read_inputs(root: Path) -> Inputs:
@@ -72,6 +80,9 @@ def read_inputs(root: Path) -> Inputs:
         missing.append(name)
         return None
 
+    if not (root / ALIGNMENT).is_file():
+        missing.append(ALIGNMENT)
+    timelines = optional(Timeline, "data/timelines.jsonl")
     return Inputs(
         scenes=read_records(MixedScene, root / "data/scenes/scenes.jsonl"),
         allocated=optional(Scene, "data/allocation/scenes.jsonl"),
@@ -83,14 +94,36 @@ def read_inputs(root: Path) -> Inputs:
         takes=optional(Take, "data/sounds/bank.jsonl"),
         items=optional(Item, "data/bench/items.jsonl"),
         answers={path.stem: read_records(Answer, path) for path in folder("data/bench/answers", ".jsonl")},
-        gaps={timeline.scene_id: timeline.gaps for timeline in optional(Timeline, "data/timelines.jsonl")},
+        gaps={timeline.scene_id: timeline.gaps for timeline in timelines},
         metrics={path.stem: read_json(path) for path in folder("metrics", ".json")},
         bench={path.stem: read_json(path) for path in folder("metrics/bench", ".json")},
         models=value("data/models.json"),
         leaderboard=value("data/bench/leaderboard/leaderboard.json"),
         audit=read_audit(root, missing),
         missing=missing,
+        root=root,
+        voice_clips={
+            timeline.scene_id: tuple(clip for clip in timeline.clips if clip.track in ("A", "B"))
+            for timeline in timelines
+        },
     )
+
+
+def read_words(root: Path, scene_ids: Container[str]) -> dict[str, tuple[Word, ...]]:
+    """The aligned words of some scenes; only their lines become records, for a large set has millions of words.
+
+    Raises:
+        InputError: the file is damaged, or one of these lines is not as it should be.
+    """
+    path = root / ALIGNMENT
+    if not path.is_file():
+        return {}
+    chosen = (
+        SceneAlignment.parse(value, path, f"line {number}")
+        for number, value in enumerate(read_jsonl(path), 1)
+        if not isinstance(value, Mapping) or value.get("scene_id") in scene_ids
+    )
+    return {scene.scene_id: scene.words for scene in chosen}
 
 
 def _repeats(path: Path, missing: list[str]) -> list[dict[str, str]]:

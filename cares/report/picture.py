@@ -83,7 +83,7 @@ def timeline_picture(scene: MixedScene, gaps: Sequence[PlacedGap], names: dict[s
 
 def share(value: float) -> str:
     """The place of a share in [0, 1] on a picture's width."""
-    return _units(round(value * WIDTH * 100))
+    return units(round(value * WIDTH * 100))
 
 
 def _name(event: PlacedEvent, number: int, total: int, name: str) -> Mark:
@@ -93,12 +93,13 @@ def _name(event: PlacedEvent, number: int, total: int, name: str) -> Mark:
 
 
 def _box(start: int, end: int, total: int, style: str, title: str) -> Box:
-    return Box(_x(start, total), _units((end - start) * WIDTH * 100 // total), style, title)
+    return Box(_x(start, total), units((end - start) * WIDTH * 100 // total), style, title)
 
 
 def _x(sample: int, total: int) -> str:
-    return _units(LEFT * 100 + sample * WIDTH * 100 // total)
+    return units(LEFT * 100 + sample * WIDTH * 100 // total)
 
 
-def _units(hundredths: int) -> str:
+def units(hundredths: int) -> str:
+    """Hundredths of a picture's unit as a decimal number, such as "12.05"."""
     return f"{hundredths // 100}.{hundredths % 100:02d}"

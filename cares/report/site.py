@@ -23,12 +23,13 @@ from cares.report.benchmark_page import benchmark_page
 from cares.report.evaluator import evaluator_note
 from cares.report.inputs import Inputs
 from cares.report.lengths import histogram
+from cares.report.listening_page import listening_page
 from cares.report.pages import PageMaker, Tools
 from cares.report.picture import LEFT, WIDTH, timeline_picture
 from cares.report.script import clock, decibels, duration, script
 from cares.report.words import words_page
 
-PAGES: tuple[PageMaker, ...] = (words_page, audit_page, benchmark_page)
+PAGES: tuple[PageMaker, ...] = (words_page, listening_page, audit_page, benchmark_page)
 
 METRIC_TITLES = {
     "allocation": "Allocation",
@@ -38,6 +39,7 @@ METRIC_TITLES = {
     "rooms": "Rooms",
     "speech": "Speech",
     "alignment": "Alignment",
+    "breaks": "Breaks",
     "timeline": "Timeline",
     "mix": "Loudness, peaks and lengths",
     "breaks": "Whether breaks are heard",

@@ -158,7 +158,7 @@ def spoken(dialogue: Dialogue, scene: Scene) -> tuple[SpokenTurn, ...]:
         SpokenTurn(
             turn.speaker,
             tuple(
-                Part(_as_said(segment), None) if segment.event is None else Part("", scene.events[segment.event])
+                Part(as_said(segment), None) if segment.event is None else Part("", scene.events[segment.event])
                 for segment in turn.segments
             ),
         )
@@ -166,7 +166,8 @@ def spoken(dialogue: Dialogue, scene: Scene) -> tuple[SpokenTurn, ...]:
     )
 
 
-def _as_said(segment: Segment) -> str:
+def as_said(segment: Segment) -> str:
+    """A segment's words: a dash where they are broken off, dots for a pause before them."""
     text = f"{segment.text.rstrip(' -–—…')}—" if segment.delivery == "cut" else segment.text
     return f"… {text}" if segment.pause_ms else text
 

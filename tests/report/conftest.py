@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -249,7 +250,11 @@ def attempt(scene_id: str, number: int, reason: str, detail: str = "") -> Attemp
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     """Three finished scenes of four allocated ones, in a folder with a space and letters outside ASCII."""
-    root = tmp_path / "ein Bündel"
+    return make_build(tmp_path / "ein Bündel")
+
+
+def make_build(root: Path) -> Build:
+    """The build of the fixture `build` in a folder of its own."""
     allocated = read_records(Scene, DATA / "scenes_small.jsonl")
     placed = [
         place(scene, dialogue)
@@ -316,6 +321,12 @@ def build(tmp_path: Path) -> Build:
     for scene in scenes:
         (root / scene.path).write_bytes(encode(tone, container="WAV"))
     return Build(root, scenes)
+
+
+@pytest.fixture(scope="session")
+def new_build() -> Callable[[Path], Build]:
+    """Makes such a build in a folder, for a fixture that several tests share."""
+    return make_build
 
 
 @pytest.fixture(scope="session")

@@ -131,7 +131,7 @@ def test_a_build_that_did_not_come_far_says_what_is_missing(
     (build.root / "data/timelines.jsonl").unlink()
     (build.root / "data/calibration.json").unlink()
     inputs = read_inputs(build.root)
-    assert len(inputs.missing) == 16
+    assert len(inputs.missing) == 17
     write_site(inputs, sounds, places, 60, 1, build.root / "report")
     text = Links(build.root / "report/index.html").text
     for what in ("The benchmark", "The allocation", "The record of attempts", "The bank of sounds", "Any metrics file"):
