@@ -39,7 +39,6 @@ METRIC_TITLES = {
     "rooms": "Rooms",
     "speech": "Speech",
     "alignment": "Alignment",
-    "breaks": "Breaks",
     "timeline": "Timeline",
     "mix": "Loudness, peaks and lengths",
     "breaks": "Whether breaks are heard",
