@@ -93,5 +93,5 @@ def test_without_a_judge_only_the_classifier_can_judge():
 
 
 def test_models_are_fetched_once_each():
-    assert models().ids() == (QWEN, "all-minilm-l6-v2", "kokoro-82m", "whisper-base")
+    assert models().ids() == (QWEN, "all-minilm-l6-v2", "kokoro-82m", "whisper-base", "ge2e-resemblyzer")
     assert models(judge=SMOL).ids()[:2] == models(judge=SMOL).language_models == (QWEN, SMOL)
