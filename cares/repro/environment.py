@@ -7,6 +7,7 @@ values of keys are never shown.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -114,12 +115,17 @@ def _key(value: str) -> str | None:
     return None if value.isascii() and value.isprintable() and " " not in value else "a key without blanks"
 
 
+def _program(value: str) -> str | None:
+    return None if not value or shutil.which(value) else "a Python interpreter that can be started"
+
+
 def _address(value: str) -> str | None:
     return _addresses(value) if "," not in value else "one address"
 
 
 VARIABLES: dict[str, Variable] = {
     "CARES_CACHE": Variable(_folder),
+    "CARES_COQUI_PYTHON": Variable(_program),
     "CARES_DEVICE": Variable(_one_of("auto", "cpu", "cuda")),
     "CARES_FREESOUND_KEY": Variable(_key, secret=True),
     "CARES_FREESOUND_URL": Variable(_address),
@@ -128,6 +134,8 @@ VARIABLES: dict[str, Variable] = {
     "CARES_LLM_URL": Variable(_addresses),
     "CARES_MIX_BATCH": Variable(_workers),
     "CARES_STORE": Variable(_folder),
+    "CARES_TTS_KEY": Variable(_key, secret=True),
+    "CARES_TTS_URL": Variable(_address),
     "CARES_WEIGHTS": Variable(_weights),
     "CARES_WORKERS": Variable(_workers),
 }

@@ -30,6 +30,8 @@ ROOT = Path(__file__).parents[2]
         ("CARES_LLM_URL", ","),
         ("CARES_LLM_URL", "http://me:secret@a"),
         ("CARES_LLM_KEY", "a key"),
+        ("CARES_COQUI_PYTHON", "/no/such/python"),
+        ("CARES_TTS_URL", "localhost:8091"),
         ("CARES_WEIGHTS", "/no/such/folder"),
         ("CARES_CACHE", str(Path(__file__) / "cache")),
         ("CARES_STORE", __file__),
