@@ -75,3 +75,13 @@ class AllocationParams(Record):
         if value < info.data.get("min_turns", 0):
             raise ValueError(f"must be at least min_turns, {info.data['min_turns']}")
         return value
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Self:
+        if self.length is not None:
+            quickest, slowest = self.length.turn_s
+            if self.length.longest_s > self.max_turns * slowest:
+                raise ValueError(f"{self.max_turns} turns of at most {slowest} s cannot last {self.length.longest_s} s")
+            if self.length.shortest_s < self.min_turns * quickest:
+                raise ValueError(f"{self.min_turns} turns of at least {quickest} s outlast {self.length.shortest_s} s")
+        return self

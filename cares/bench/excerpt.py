@@ -13,7 +13,7 @@ from cares.core.errors import InputError
 from cares.core.pcm import SAMPLE_RATE
 from cares.records.item import Item
 from cares.records.timeline import MixedScene, PlacedEvent, PlacedWord
-from cares.records.transcript import HeardWord, in_time_order
+from cares.records.transcript import HeardWord, as_talked
 
 W = TypeVar("W", PlacedWord, HeardWord)
 PAUSE_S = 0.6
@@ -36,7 +36,7 @@ def true_transcript(scene: MixedScene, item: Item, names: Mapping[str, str], con
     speakers = {word.turn: word.speaker for word in scene.words}
     lines: list[str] = []
     turn: int | None = None
-    for piece in in_time_order(_shown(scene.words, item, context_s), _shown_events(events, item, context_s)):
+    for piece in as_talked(_shown(scene.words, item, context_s), _shown_events(events, item, context_s)):
         if isinstance(piece, PlacedEvent):
             if piece.sound not in names:
                 where = f"{scene.scene_id}.events.{piece.event}.sound"

@@ -78,6 +78,10 @@ def join_inputs(
             raise InputError("data/allocation/scenes.jsonl", dialogue.scene_id, "no such scene", "a line for it")
         if speech is None:
             raise InputError(SPEECH, dialogue.scene_id, "no such scene", "a line for it")
+        events = [segment.event for turn in dialogue.turns for segment in turn.segments if segment.event is not None]
+        if sorted(events) != list(range(len(scene.events))):
+            expected = f"each of the scene's {len(scene.events)} events once"
+            raise InputError("data/dialogues/accepted.jsonl", f"{dialogue.scene_id}.turns.event", events, expected)
         alignment = alignment_of.get(dialogue.scene_id)
         if alignment is None and not speech.failure:
             raise InputError(ALIGNMENT, dialogue.scene_id, "no such scene", "a line for it")

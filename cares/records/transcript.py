@@ -43,15 +43,16 @@ W = TypeVar("W", bound=_Span)
 E = TypeVar("E", bound=_Placed)
 
 
-def in_time_order(words: Sequence[W], sounds: Sequence[E]) -> list[W | E]:
-    """Words and sounds in one sequence: a sound stands where its gap in the talk begins.
+def as_talked(words: Sequence[W], sounds: Sequence[E]) -> list[W | E]:
+    """Words and sounds in one sequence: words turn by turn, and a sound where its gap in the talk begins.
 
     That is before the first word whose middle does not lie before the gap. The sound itself may begin a little earlier,
-    over the last word that it does not interrupt.
+    over the last word that it does not interrupt. Words keep the order in which they are given: where one speaker
+    begins before the other has ended, each turn stays whole.
     """
     merged: list[W | E] = []
     waiting = sorted(sounds, key=lambda sound: sound.gap_start)
-    for word in sorted(words, key=lambda word: (word.start_sample, word.end_sample)):
+    for word in words:
         while waiting and word.start_sample + word.end_sample >= 2 * waiting[0].gap_start:
             merged.append(waiting.pop(0))
         merged.append(word)

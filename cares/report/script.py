@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cares.core.pcm import SAMPLE_RATE
 from cares.records.scene import Speaker
 from cares.records.timeline import MixedScene, PlacedEvent, PlacedWord
-from cares.records.transcript import in_time_order
+from cares.records.transcript import as_talked
 
 
 class Piece(NamedTuple):
@@ -33,7 +33,7 @@ def script(scene: MixedScene) -> list[ScriptTurn]:
         words = [word for word in scene.words if word.turn == turn]
         events = [event for event in scene.events if event.turn == turn]
         pieces: list[Piece] = []
-        for is_word, run in groupby(in_time_order(words, events), key=lambda part: isinstance(part, PlacedWord)):
+        for is_word, run in groupby(as_talked(words, events), key=lambda part: isinstance(part, PlacedWord)):
             if is_word:
                 pieces.append(Piece(" ".join(part.word for part in run if isinstance(part, PlacedWord)), None))
             else:

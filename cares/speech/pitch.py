@@ -43,7 +43,7 @@ def pitch(signal: Float) -> tuple[Float, Float]:
         return np.zeros(0), np.zeros(0)
     frames = np.lib.stride_tricks.sliding_window_view(low, _WINDOW)[::HOP]
     times = (np.arange(len(frames)) * HOP + _WINDOW / 2) / RATE
-    window = np.hanning(_WINDOW)
+    window = np.asarray(np.hanning(_WINDOW), np.float64)
     centred = (frames - frames.mean(1, keepdims=True)) * window
     size = 1 << (2 * _WINDOW - 1).bit_length()
     correlation = _autocorrelation(centred, size) / _autocorrelation(window[None], size)

@@ -168,6 +168,8 @@ class Studio:
         entry = self._store.get(key)
         if entry is None:
             samples, fault, flat = self._synthesised(text, voice, speed, seed)
+            if fault and voice.served:  # a server may be mended, and is asked again
+                return _NOTHING, fault
             entry = self._store.put(key, {"fault": fault, "flat_tops": flat}, b"" if fault else encode(samples))
         if fault := str(entry.value["fault"]):
             return _NOTHING, fault

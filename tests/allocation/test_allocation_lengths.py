@@ -58,7 +58,7 @@ def test_turns_follow_from_the_target_and_from_the_sounds():
     scenes = allocate(asked, 1, CATALOG).scenes
     for scene in scenes:
         assert round(scene.length_s / 6.6) - 1 <= scene.n_turns <= round(scene.length_s / 4.8) + 1
-    crowded = allocate(params(length=LAW | {"turn_s": [20.0, 20.0]}, min_turns=6, max_turns=36), 1, CATALOG).scenes
+    crowded = allocate(params(length=LAW | {"turn_s": [12.5, 20.0]}, min_turns=6, max_turns=36), 1, CATALOG).scenes
     assert all(scene.n_turns >= 1 + 3 * len(scene.events) for scene in crowded)
 
 
@@ -98,6 +98,18 @@ def test_a_scene_without_a_target_is_written_as_before():
 def test_a_law_that_cannot_be_is_named(change):
     with pytest.raises(InputError, match=r"allocation\.length"):
         params(length=LAW | change)
+
+
+@pytest.mark.parametrize(
+    ("turns", "said"),
+    [
+        ({"min_turns": 7, "max_turns": 10}, r"10 turns of at most 6\.6 s cannot last 165"),
+        ({"min_turns": 20, "max_turns": 36}, r"20 turns of at least 4\.8 s outlast 75"),
+    ],
+)
+def test_a_length_that_the_turns_cannot_have_is_refused_before_anything_is_written(turns, said):
+    with pytest.raises(InputError, match=said):
+        params(**turns, length=LAW)
 
 
 def test_the_command_allocates_as_the_size_paper_does():

@@ -53,6 +53,24 @@ def test_every_turn_has_a_line_with_its_time_and_every_sound_its_own(
     assert [line.partition("] ")[2] for line in lines] == plain[: len(lines)]
 
 
+def test_a_turn_that_begins_before_the_last_one_ends_leaves_both_whole(
+    scene: MixedScene, asked: list[Item], names: dict[str, str]
+) -> None:
+    item = of(asked, "scene/t00000-0")
+    plain = true_transcript(scene, item, names, 20, marked=True)
+    starts = {word.turn: word.start_sample for word in reversed(scene.words)}
+    last_of_first = max(word.end_sample for word in scene.words if word.turn == 0)
+    early = starts[1] - last_of_first + SAMPLE_RATE // 2
+    words = tuple(
+        word.model_copy(update={"start_sample": word.start_sample - early, "end_sample": word.end_sample - early})
+        if word.turn == 1 and word.start_sample == starts[1]
+        else word
+        for word in scene.words
+    )
+    overlapping = scene.model_copy(update={"words": words})
+    assert true_transcript(overlapping, item, names, 20, marked=True) == plain
+
+
 def test_without_marks_only_words_are_told(scene: MixedScene, asked: list[Item], names: dict[str, str]) -> None:
     text = true_transcript(scene, of(asked, "summary-25/t00000-0"), names, 20, marked=False)
     assert "sound" not in text

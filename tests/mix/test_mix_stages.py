@@ -223,6 +223,26 @@ def test_stopped_and_started_again_it_ends_the_same(project: Path, tmp_path: Pat
     assert (tmp_path / "data/timelines.jsonl").read_bytes() == expected
 
 
+@pytest.mark.parametrize("change", [{"event": 7}, {"event": 0}])
+def test_a_dialogue_with_other_events_than_its_scene_is_an_error(tmp_path: Path, change: dict[str, int]) -> None:
+    world = make_world(tmp_path)
+    item = world.inputs[0]
+    turns = tuple(
+        turn.model_copy(
+            update={"segments": tuple(s if s.event is None else s.model_copy(update=change) for s in turn.segments)}
+        )
+        for turn in item.dialogue.turns
+    )
+    assert len(item.scene.events) > 1
+    dialogue = item.dialogue.model_copy(update={"turns": turns})
+    world.inputs[0] = type(item)(item.scene, dialogue, item.speech, item.alignment)
+    write_project(world)
+    done = run(tmp_path, "timeline")
+    assert done.returncode == 1
+    assert f"{item.scene.scene_id}.turns.event" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_scene_that_was_not_spoken_is_left_out_with_its_reason(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     silent = {"failure": "word error rate 0.8", "utterances": (), "pcm_sha256": None}

@@ -115,6 +115,20 @@ def test_two_channels_become_one(server: Server) -> None:
     assert engine(server).speak("Hello.", "vivian", 1.0, 1).samples.ndim == 1
 
 
+def test_half_a_sound_file_is_asked_again(server: Server) -> None:
+    whole = wav("Hello.")
+    server.answer(200, whole[: len(whole) // 2])
+    assert len(engine(server).speak("Hello.", "vivian", 1.0, 1).samples) == (len(whole) - 44) // 2
+    assert len(server.requests) == 2
+
+
+def test_a_streamed_sound_file_of_unknown_length_is_whole(server: Server) -> None:
+    whole = wav("Hello.")
+    server.answer(200, whole[:4] + b"\xff\xff\xff\xff" + whole[8:])
+    assert len(engine(server).speak("Hello.", "vivian", 1.0, 1).samples)
+    assert len(server.requests) == 1
+
+
 def test_what_may_pass_is_asked_again(server: Server) -> None:
     server.answer(503, {"error": {"message": "loading"}})
     server.answer(429, b"", Retry_After="0")
@@ -183,7 +197,10 @@ def test_a_sound_without_samples_is_an_error_of_the_text(server: Server) -> None
         engine(server).speak("Hello.", "vivian", 1.0, 1)
 
 
-@pytest.mark.parametrize("given", ["ftp://somewhere", "http://", "http://me:word@somewhere:80"])
+@pytest.mark.parametrize(
+    "given",
+    ["ftp://a", "http://", "http://me:word@somewhere:80", "http://[::1", "http://a:99999", "http://a/v1?key=word"],
+)
 def test_a_wrong_address_or_key_is_told_without_its_secret(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARES_TTS_URL", given)
     with pytest.raises(InputError, match="CARES_TTS_URL") as told:
@@ -222,3 +239,17 @@ def test_the_store_keeps_what_a_server_said_and_the_record_says_that_it_was_serv
     assert len(first.samples) > RATE // 4
     np.testing.assert_array_equal(take().samples, first.samples)
     assert len(server.requests) == 1
+
+
+def test_a_fault_of_a_server_is_not_kept(server: Server, tmp_path: Path) -> None:
+    voice = Voice(engine="openai", model="m", voice="x", gender="F", accent="x", licence="x", url=server.url)
+    line = script(dialogue([{"text": "Hello there."}]))[0]
+    stream = io.BytesIO()
+    soundfile.write(stream, np.zeros(RATE), RATE, format="WAV")
+    server.answer(200, stream.getvalue())
+    studio = World(tmp_path).studio
+    studio.voices = {"a": voice}
+    studio._open_engine = lambda voice: OpenAIEngine("m", server_address(voice.url, "m"), None, None, QUICK)
+    assert studio.speak(line, "t00000-0", 0, "a", 1.0, 0).fault == "silent"
+    assert studio.speak(line, "t00000-0", 0, "a", 1.0, 0).fault != "silent"
+    assert len(server.requests) == 2

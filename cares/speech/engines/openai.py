@@ -25,6 +25,7 @@ from cares.speech.engines import EngineError, Speech
 URL, KEY = "CARES_TTS_URL", "CARES_TTS_KEY"
 TRY_AGAIN = frozenset({408, 409, 425, 429})
 REQUEST_AT_FAULT = frozenset({400, 413, 422})
+UNKNOWN_LENGTH = 2**31 - 1
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # words in a server's refusal that tell that the text itself was too much for it
 TEXT_AT_FAULT = ("too long", "maximum length", "max_length", "context length", "empty")
@@ -66,10 +67,15 @@ def server_address(url: str, model: str) -> str:
     if not given:
         hint = "Start a server that offers it, such as vLLM-Omni, and set the variable (docs/speech.md)"
         raise InputError("environment", URL, "", f"the address of the server that offers {model}", hint)
-    parts = urlsplit(given)
     where = "environment" if os.environ.get(URL) else "voices.yaml"
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError(where, URL, parts.geturl(), "an address such as http://127.0.0.1:8091")
+    example = "an address such as http://127.0.0.1:8091"
+    try:
+        parts = urlsplit(given)
+        fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a bracket without its other half, or a port beyond 65535
+        raise InputError(where, URL, given, example) from None
+    if not fits or parts.query or parts.fragment:
+        raise InputError(where, URL, f"{parts.scheme}://{parts.hostname}", f"{example}, without a query")
     if parts.username or parts.password:
         raise InputError(where, URL, "an address with a password", f"the key in {KEY}")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}/v1/"
@@ -81,6 +87,12 @@ def server_key() -> str | None:
     if key and not (key.isascii() and key.isprintable() and " " not in key):
         raise InputError("environment", KEY, "a key that is not shown", "no blanks, no line breaks")
     return key or None
+
+
+def _is_cut_off(content: bytes) -> bool:
+    """Whether a RIFF file ends before the length in its header; a server that streams writes 0 or the largest one."""
+    declared = int.from_bytes(content[4:8], "little")
+    return content[:4] == b"RIFF" and declared < UNKNOWN_LENGTH and declared + 8 > len(content)
 
 
 class OpenAIEngine:
@@ -150,6 +162,8 @@ class OpenAIEngine:
             raise self._passing(response)
         if status != 200:
             raise self._refused(response, str(body["voice"]))
+        if _is_cut_off(response.content):
+            raise _PassingError(f"half a sound file ({len(response.content)} bytes)")
         try:
             samples, rate = soundfile.read(io.BytesIO(response.content), dtype="float32", always_2d=True)
         except soundfile.SoundFileError:
