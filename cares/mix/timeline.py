@@ -11,7 +11,7 @@ from cares.mix.clips import ambience_clips, event_clips, speech_clips
 from cares.mix.engine import Mixer
 from cares.mix.levels import Levels, settle
 from cares.mix.params import MixParams, TimelineParams, to_cdb
-from cares.mix.pieces import PlacingError, build_strip
+from cares.mix.pieces import Piece, PlacingError, build_strip
 from cares.mix.placement import Placement, Placer
 from cares.mix.sources import Sources
 from cares.records.dialogue import Dialogue
@@ -20,6 +20,7 @@ from cares.records.speech import SceneAlignment, SceneSpeech
 from cares.records.timeline import Duck, PlacedEvent, PlacedGap, PlacedWord, Rules, Timeline
 
 DUCK_RAMP = 2_205  # 50 ms
+LEAST_WORD = 441  # 10 ms
 
 
 @dataclass(frozen=True)
@@ -143,23 +144,40 @@ def _record(scene: Scene, placement: Placement, choices: Choices, levels: Levels
 
 
 def _words(placement: Placement) -> list[PlacedWord]:
-    """Words in the mix, each held inside its piece: an aligner may place an edge a little outside what is heard."""
-    placed = []
-    for piece, start in zip(placement.pieces, placement.starts, strict=True):
-        for word in piece.words:
-            first = min(max(word.start_sample, piece.start), piece.end)
-            last = min(max(word.end_sample, first), piece.end)
-            placed.append(
-                PlacedWord(
-                    turn=piece.turn,
-                    speaker=piece.speaker,
-                    word=word.word,
-                    start_sample=start + first - piece.start,
-                    end_sample=start + last - piece.start,
-                    interpolated=word.interpolated,
-                )
-            )
-    return placed
+    """Words in the mix, each held inside its piece; one that would have no length there gets room from its neighbour."""
+    return [
+        PlacedWord(
+            turn=piece.turn,
+            speaker=piece.speaker,
+            word=word.word,
+            start_sample=start + first - piece.start,
+            end_sample=start + last - piece.start,
+            interpolated=word.interpolated,
+        )
+        for piece, start in zip(placement.pieces, placement.starts, strict=True)
+        for word, (first, last) in zip(piece.words, spans_within(piece), strict=True)
+    ]
+
+
+def spans_within(piece: Piece) -> list[tuple[int, int]]:
+    """Start and end of a piece's words in its file, inside the piece and in order.
+
+    An aligner may place an edge a little outside what is heard, and all of a short word. Each word keeps at least 10 ms,
+    or its even share of a piece that is too short for that.
+    """
+    least = min(LEAST_WORD, (piece.end - piece.start) // max(1, len(piece.words)))
+    spans = []
+    following = piece.end
+    for word in reversed(piece.words):
+        last = max(min(word.end_sample, following), piece.start)
+        following = max(min(word.start_sample, last - least), piece.start)
+        spans.append((following, last))
+    reached, held = piece.start, []
+    for first, last in reversed(spans):
+        first = max(first, reached)
+        reached = max(last, first + least)
+        held.append((first, reached))
+    return held
 
 
 def _events(scene: Scene, placement: Placement, choices: Choices, levels: Levels) -> list[PlacedEvent]:
