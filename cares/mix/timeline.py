@@ -144,7 +144,7 @@ def _record(scene: Scene, placement: Placement, choices: Choices, levels: Levels
 
 
 def _words(placement: Placement) -> list[PlacedWord]:
-    """Words in the mix, each held inside its piece; one that would have no length there gets room from its neighbour."""
+    """Words in the mix, each held inside its piece; one without length there gets room from its neighbour."""
     return [
         PlacedWord(
             turn=piece.turn,
@@ -162,8 +162,8 @@ def _words(placement: Placement) -> list[PlacedWord]:
 def spans_within(piece: Piece) -> list[tuple[int, int]]:
     """Start and end of a piece's words in its file, inside the piece and in order.
 
-    An aligner may place an edge a little outside what is heard, and all of a short word. Each word keeps at least 10 ms,
-    or its even share of a piece that is too short for that.
+    An aligner may place an edge a little outside what is heard, and all of a short word. Each word keeps at least
+    10 ms, or its even share of a piece that is too short for that.
     """
     least = min(LEAST_WORD, (piece.end - piece.start) // max(1, len(piece.words)))
     spans = []
