@@ -1,7 +1,9 @@
 """Sentence embeddings that depend on the sentence alone.
 
-Every text is encoded by itself: padding and the shapes of a batch change the last bits of a float32, and a verdict
-must not depend on which other dialogues were judged beside it. With a model of this size that costs milliseconds.
+Every text is encoded by itself: padding and the shapes of a batch change the last bits, and a verdict must not depend on
+which other dialogues were judged beside it. And in float64: in float32 the last bits also depend on what else the process
+has loaded, such as the engine of a language model, and a score that is rounded to four decimals was another one then.
+With a model of this size both cost milliseconds.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ class SentenceEncoder:
         self._torch = torch
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._model: Any = AutoModel.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, dtype=torch.float32, attn_implementation="eager"
+            folder, local_files_only=True, trust_remote_code=False, dtype=torch.float64, attn_implementation="eager"
         ).eval()
         self._first_token = _first_token(Path(folder) / "1_Pooling" / "config.json")
         self._known: OrderedDict[str, Vectors] = OrderedDict()
