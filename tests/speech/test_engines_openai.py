@@ -199,7 +199,15 @@ def test_a_sound_without_samples_is_an_error_of_the_text(server: Server) -> None
 
 @pytest.mark.parametrize(
     "given",
-    ["ftp://a", "http://", "http://me:word@somewhere:80", "http://[::1", "http://a:99999", "http://a/v1?key=word"],
+    [
+        "ftp://a",
+        "http://",
+        "http://me:word@somewhere:80",
+        "http://[::1",
+        "http://me:word@somewhere:99999",
+        "http://a:99999",
+        "http://a/v1?key=word",
+    ],
 )
 def test_a_wrong_address_or_key_is_told_without_its_secret(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARES_TTS_URL", given)

@@ -73,7 +73,7 @@ def server_address(url: str, model: str) -> str:
         parts = urlsplit(given)
         fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:  # a bracket without its other half, or a port beyond 65535
-        raise InputError(where, URL, given, example) from None
+        raise InputError(where, URL, "an address that cannot be read", example) from None
     if not fits or parts.query or parts.fragment:
         raise InputError(where, URL, f"{parts.scheme}://{parts.hostname}", f"{example}, without a query")
     if parts.username or parts.password:
