@@ -1,9 +1,9 @@
 """Sentence embeddings that depend on the sentence alone.
 
-Every text is encoded by itself: padding and the shapes of a batch change the last bits, and a verdict must not depend on
-which other dialogues were judged beside it. And in float64: in float32 the last bits also depend on what else the process
-has loaded, such as the engine of a language model, and a score that is rounded to four decimals was another one then.
-With a model of this size both cost milliseconds.
+Every text is encoded by itself: padding and the shapes of a batch change the last bits, and a verdict must not depend
+on which other dialogues were judged beside it. And in float64: in float32 the last bits also depend on what else the
+process has loaded, such as the engine of a language model, and a score that is rounded to four decimals was another one
+then. With a model of this size both cost milliseconds.
 """
 
 from __future__ import annotations
