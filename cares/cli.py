@@ -9,12 +9,27 @@ from typing import Annotated
 import typer
 
 from cares import __version__
-from cares.commands import agreement, audit, bench, doctor, estimate, judge, mix, params, probes, show, sounds, voices
+from cares.commands import (
+    agreement,
+    audit,
+    bench,
+    cluster,
+    doctor,
+    estimate,
+    judge,
+    mix,
+    params,
+    probes,
+    show,
+    sounds,
+    voices,
+)
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
 app.add_typer(models_app, name="models")
+app.add_typer(cluster.app, name="cluster")
 judge.register(app)
 estimate.register(app)
 mix.register(app)
