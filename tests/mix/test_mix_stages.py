@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -186,16 +185,16 @@ def test_a_disk_without_room_leaves_the_old_scenes_and_names_the_file(
     monkeypatch.chdir(tmp_path)
     for name, value in (("CARES_WORKERS", "1"), ("CARES_STORE", str(tmp_path / ".store")), ("CARES_DEVICE", "cpu")):
         monkeypatch.setenv(name, value)
-    make, made = tempfile.mkstemp, [0]
+    make, made = atomic._own_part, [0]
 
-    def full(*args: object, **options: object) -> object:
-        if str(options["prefix"]).endswith(".wav."):
+    def full(path: Path) -> tuple[int, Path]:
+        if path.suffix == ".wav":
             made[0] += 1
             if made[0] > written:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{options['dir']}/{options['prefix']}")
-        return make(*args, **options)  # type: ignore[call-overload]
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return make(path)
 
-    monkeypatch.setattr(atomic.tempfile, "mkstemp", full)
+    monkeypatch.setattr(atomic, "_own_part", full)
     with pytest.raises(SystemExit) as end:
         runpy.run_path(str(REPO / "stages/mix.py"), run_name="__main__")
     assert re.match(rf"error: .*t0000{written}-0\.wav.*: No space left on device", str(end.value.code))
