@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from cares import __version__
-from cares.commands import agreement, audit, bench, doctor, estimate, judge, mix, params, probes, show, sounds, voices
+from cares.commands import (
+    agreement,
+    audit,
+    bench,
+    doctor,
+    estimate,
+    judge,
+    mix,
+    params,
+    probes,
+    show,
+    sounds,
+    verify,
+    voices,
+)
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -26,6 +40,7 @@ bench.register(app)
 doctor.register(app)
 show.register(app)
 sounds.register(app)
+verify.register(app)
 voices.register(app)
 
 
