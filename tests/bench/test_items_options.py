@@ -70,9 +70,7 @@ def test_positions_are_even_in_each_split_and_for_each_label(
     assert at.keys() == {item.item_id for item in placed}
     for split in ("train", "test"):
         for label in (*"abcde", None):
-            found = [
-                at[name] for name, its_split, its_label in placed if its_split == split and label in (its_label, None)
-            ]
+            found = [at[one.item_id] for one in placed if one.split == split and label in (one.label, None)]
             counts = [found.count(place) for place in range(n_choices)]
             assert max(counts) - min(counts) <= 1
 
