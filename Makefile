@@ -16,6 +16,7 @@ help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 repro: preflight weights ## environment, weights and the whole pipeline
+	@cares mend
 	@cares check
 	@dvc repro
 	@# what was built here, not pulled, has this machine's fingerprint beside it

@@ -16,6 +16,7 @@ from cares.commands import (
     doctor,
     estimate,
     judge,
+    mend,
     mix,
     params,
     probes,
@@ -31,6 +32,7 @@ models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
 app.add_typer(models_app, name="models")
 judge.register(app)
 estimate.register(app)
+mend.register(app)
 mix.register(app)
 params.register(app)
 probes.register(app)
