@@ -22,6 +22,7 @@ from cares.commands import (
     probes,
     show,
     sounds,
+    verify,
     voices,
 )
 from cares.core.stage import run_stage
@@ -41,6 +42,7 @@ bench.register(app)
 doctor.register(app)
 show.register(app)
 sounds.register(app)
+verify.register(app)
 voices.register(app)
 
 
