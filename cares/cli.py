@@ -17,11 +17,13 @@ from cares.commands import (
     doctor,
     estimate,
     judge,
+    mend,
     mix,
     params,
     probes,
     show,
     sounds,
+    verify,
     voices,
 )
 from cares.core.stage import run_stage
@@ -32,6 +34,7 @@ app.add_typer(models_app, name="models")
 app.add_typer(cluster.app, name="cluster")
 judge.register(app)
 estimate.register(app)
+mend.register(app)
 mix.register(app)
 params.register(app)
 probes.register(app)
@@ -41,6 +44,7 @@ bench.register(app)
 doctor.register(app)
 show.register(app)
 sounds.register(app)
+verify.register(app)
 voices.register(app)
 
 

@@ -13,7 +13,7 @@ from cares.dialogue.topics import find_topics
 from cares.llm.params import LlmParams
 from cares.llm.waves import StoredWaves
 from cares.models.params import ModelsParams
-from cares.records.scene import Scene
+from cares.records.scene import Scene, batches
 
 OUT = Path("data/topics.jsonl")
 PROMPTS = Path("prompts")
@@ -29,7 +29,12 @@ def main() -> None:
         topics, asked = find_topics_apart(scenes, TopicWork(writer, llm, section, params.seed, PROMPTS))
     else:
         with StoredWaves(writer, llm) as model:
-            topics = find_topics(scenes, load_catalog(), section, params.seed, PROMPTS, model)
+            # scenes that were added share no group with those before them, whose waves would be others
+            topics = [
+                topic
+                for batch in batches(scenes)
+                for topic in find_topics(batch, load_catalog(), section, params.seed, PROMPTS, model)
+            ]
         asked = model.asked
     write_records(OUT, topics)
     print(f"topics: {len(topics)} topics for {len(scenes)} scenes in {OUT}; the model was asked for {asked} waves")

@@ -23,7 +23,7 @@ from cares.dialogue.writer import Writer
 from cares.llm.params import LlmParams
 from cares.llm.waves import StoredWaves
 from cares.records.dialogue import Topic
-from cares.records.scene import Scene
+from cares.records.scene import Scene, batches
 
 
 class TopicWork(NamedTuple):
@@ -75,7 +75,7 @@ _held = _Held()
 
 def find_topics_apart(scenes: Sequence[Scene], work: TopicWork) -> tuple[list[Topic], int]:
     """As `cares.dialogue.topics.find_topics`, and how many waves the models were asked for."""
-    each = [_Group(group[0].scene_id, tuple(group)) for group in groups(scenes, work.params.group_scenes)]
+    each = [_Group(group[0].scene_id, tuple(group)) for group in _groups(scenes, work.params.group_scenes)]
     found = map_items(_find, each, desc="topics", setup=_ready_to_find, setup_args=(work,))
     return [topic for topics, _ in found for topic in topics], sum(asked for _, asked in found)
 
@@ -89,12 +89,11 @@ def accept_dialogues_apart(
         of_scene.setdefault(topic.scene_id, []).append(topic)
     each = [
         _Group(group[0].scene_id, tuple(group), tuple(t for scene in group for t in of_scene.get(scene.scene_id, ())))
-        for group in groups(scenes, work.params.group_scenes)
+        for group in _groups(scenes, work.params.group_scenes)
     ]
     written = map_items(_write, each, desc="dialogues", setup=_ready_to_write, setup_args=(work,))
     timed = TimedWaves(StoredWaves(work.model_id, work.llm))
     timed.seconds, timed.unknown = sum(one.seconds for one in written), sum(one.unknown for one in written)
-    # groups follow each other in the order of scene ids, and so do the scenes within each
     return (
         Outcome(
             tuple(dialogue for one in written for dialogue in one.outcome.accepted),
@@ -103,6 +102,11 @@ def accept_dialogues_apart(
         ),
         timed,
     )
+
+
+def _groups(scenes: Sequence[Scene], size: int) -> list[list[Scene]]:
+    """In the order in which one process has them: scenes that were added share no group with those before them."""
+    return [group for batch in batches(scenes) for group in groups(batch, size)]
 
 
 def _ready_to_find(work: TopicWork) -> None:
