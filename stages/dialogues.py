@@ -1,6 +1,5 @@
 """Stage `dialogues`: write, check, judge, and write again, until a scene has its dialogue or no attempt is left."""
 
-from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -11,12 +10,12 @@ from cares.core.executor import executor_kind
 from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
-from cares.dialogue.acceptance import Outcome, accept_dialogues
+from cares.dialogue.acceptance import accept_dialogues
 from cares.dialogue.context import check_context
 from cares.dialogue.evaluator import load_evaluator
 from cares.dialogue.free import make_writer
 from cares.dialogue.params import DialoguesParams
-from cares.dialogue.spread import DialogueWork, accept_dialogues_apart
+from cares.dialogue.spread import DialogueWork, accept_dialogues_apart, joined
 from cares.dialogue.summary import write_summary
 from cares.dialogue.timing import TimedWaves
 from cares.llm.params import LlmParams
@@ -57,17 +56,6 @@ def main() -> None:
     print(f"dialogues: {count}, in {OUT}; {model.per_scene(len(outcome.accepted))}")
     if outcome.refused:
         print(f"dialogues: not accepted, left out: {', '.join(outcome.refused)} (reasons in {OUT / 'attempts.jsonl'})")
-
-
-def joined(outcomes: Iterable[Outcome]) -> Outcome:
-    """What became of all batches, one behind the other."""
-    found = list(outcomes)
-    return Outcome(
-        *(
-            tuple(one for outcome in found for one in getattr(outcome, name))
-            for name in ("accepted", "attempts", "refused")
-        )
-    )
 
 
 if __name__ == "__main__":

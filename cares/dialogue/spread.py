@@ -6,7 +6,7 @@ the result is the same. Each worker has its own model, or keeps to one of the se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -94,13 +94,16 @@ def accept_dialogues_apart(
     written = map_items(_write, each, desc="dialogues", setup=_ready_to_write, setup_args=(work,))
     timed = TimedWaves(StoredWaves(work.model_id, work.llm))
     timed.seconds, timed.unknown = sum(one.seconds for one in written), sum(one.unknown for one in written)
-    return (
-        Outcome(
-            tuple(dialogue for one in written for dialogue in one.outcome.accepted),
-            tuple(attempt for one in written for attempt in one.outcome.attempts),
-            tuple(name for one in written for name in one.outcome.refused),
-        ),
-        timed,
+    return joined(one.outcome for one in written), timed
+
+
+def joined(outcomes: Iterable[Outcome]) -> Outcome:
+    """What became of all batches or groups, one behind the other."""
+    found = list(outcomes)
+    return Outcome(
+        tuple(dialogue for outcome in found for dialogue in outcome.accepted),
+        tuple(attempt for outcome in found for attempt in outcome.attempts),
+        tuple(name for outcome in found for name in outcome.refused),
     )
 
 
