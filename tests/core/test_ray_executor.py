@@ -49,7 +49,7 @@ def locally(ray):
         return map_items(_signal, range(25), desc="t", workers=1, setup=_set, setup_args=(5,))
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("workers", [4, 2, 1])
 def test_the_results_are_those_of_local_processes(locally, workers, monkeypatch):
     monkeypatch.setenv("CARES_WORKERS", str(workers))
     given = map_items(_signal, range(25), desc="t", setup=_set, setup_args=(5,))
@@ -89,8 +89,9 @@ def _fail_at_three(n):
 
 
 def test_an_exception_is_raised_as_it_is_and_ends_the_workers():
-    with pytest.raises(ValueError, match=r"^three$") as raised:
+    with pytest.raises(ValueError, match="three") as raised:
         map_items(_fail_at_three, range(50), desc="t", workers=2)
+    assert str(raised.value) == "three"
     assert "_fail_at_three" in raised.value.__notes__[0]
     wait_until(lambda: not any("ray::Hand" in title for title in below(os.getpid()).values()))
 
