@@ -19,6 +19,7 @@ from cares.core.store import ItemStore
 from cares.dialogue.acceptance import accept_dialogues
 from cares.dialogue.params import TopicsParams
 from cares.dialogue.spread import DialogueWork, TopicWork, accept_dialogues_apart, find_topics_apart
+from cares.dialogue.timing import TimedWaves
 from cares.dialogue.topics import find_topics
 from cares.dialogue.writer import SkeletonWriter
 from cares.llm.params import LlmParams
@@ -118,7 +119,7 @@ def test_dialogues_are_those_of_one_process(servers: list[list[int]], tmp_path: 
     judge = partial(LabelJudge, {"doorbell_chime": "behavioral"})
     writer = SkeletonWriter(CATALOG, PARAMS, 1, PROMPTS)
     with StoredWaves("toy", ENGINE, ItemStore("llm", tmp_path / "here")) as model:
-        expected = accept_dialogues(SCENES, topics, writer, model, judge(), PARAMS)
+        expected = accept_dialogues(SCENES, topics, writer, TimedWaves(model), judge(), PARAMS)
     assert len({attempt.attempt for attempt in expected.attempts}) > 1, "some scene needs another wave"
     outcome, timed = accept_dialogues_apart(SCENES, topics, DialogueWork("toy", ENGINE, PARAMS, 1, PROMPTS, judge))
     assert outcome == expected
