@@ -9,7 +9,23 @@ from typing import Annotated
 import typer
 
 from cares import __version__
-from cares.commands import agreement, audit, bench, doctor, estimate, judge, mix, params, probes, show, sounds, voices
+from cares.commands import (
+    agreement,
+    audit,
+    bench,
+    doctor,
+    estimate,
+    judge,
+    locked,
+    mix,
+    params,
+    probes,
+    pull,
+    push,
+    show,
+    sounds,
+    voices,
+)
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -17,6 +33,7 @@ models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
 app.add_typer(models_app, name="models")
 judge.register(app)
 estimate.register(app)
+locked.register(app)
 mix.register(app)
 params.register(app)
 probes.register(app)
@@ -24,6 +41,8 @@ agreement.register(app)
 audit.register(app)
 bench.register(app)
 doctor.register(app)
+pull.register(app)
+push.register(app)
 show.register(app)
 sounds.register(app)
 voices.register(app)
