@@ -49,7 +49,11 @@ PIPELINE = """
 stages:
   mix: {cmd: "true", outs: [data/scenes]}
   counterfactuals: {cmd: "true", deps: [data/scenes], outs: [data/bench/counterfactuals]}
-  items: {cmd: "true", deps: [data/scenes], outs: [data/bench/items.jsonl], metrics: [metrics/items.json: {cache: false}]}
+  items:
+    cmd: "true"
+    deps: [data/scenes]
+    outs: [data/bench/items.jsonl]
+    metrics: [metrics/items.json: {cache: false}]
 """
 
 

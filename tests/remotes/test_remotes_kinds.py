@@ -55,9 +55,9 @@ def test_ssh(pusher: Path, built: Path, make_clone: MakeClone, tmp_path: Path, m
         used(clone, pusher, built, url, password=PASSWORD)
         other = make_clone("other")
         remote(other, url, password="wrong")
-        with pytest.raises(CaresError, match="remote store: 2 of 2 files did not come[^!]*PermissionDenied"):
+        with pytest.raises(CaresError, match=r"remote store: 2 of 2 files did not come[^!]*PermissionDenied"):
             pull(other, ["test"])
         (tmp_path / "home/.ssh/known_hosts").write_text("")
         remote(other, url, password=PASSWORD)
-        with pytest.raises(CaresError, match="[Hh]ost ?[Kk]ey"):
+        with pytest.raises(CaresError, match=r"[Hh]ost ?[Kk]ey"):
             pull(other, ["test"])
