@@ -17,6 +17,7 @@ from cares.commands import (
     estimate,
     judge,
     locked,
+    mend,
     mix,
     params,
     probes,
@@ -24,6 +25,7 @@ from cares.commands import (
     push,
     show,
     sounds,
+    verify,
     voices,
 )
 from cares.core.stage import run_stage
@@ -34,6 +36,7 @@ app.add_typer(models_app, name="models")
 judge.register(app)
 estimate.register(app)
 locked.register(app)
+mend.register(app)
 mix.register(app)
 params.register(app)
 probes.register(app)
@@ -45,6 +48,7 @@ pull.register(app)
 push.register(app)
 show.register(app)
 sounds.register(app)
+verify.register(app)
 voices.register(app)
 
 
