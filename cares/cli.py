@@ -17,10 +17,13 @@ from cares.commands import (
     doctor,
     estimate,
     judge,
+    locked,
     mend,
     mix,
     params,
     probes,
+    pull,
+    push,
     show,
     sounds,
     verify,
@@ -34,6 +37,7 @@ app.add_typer(models_app, name="models")
 app.add_typer(cluster.app, name="cluster")
 judge.register(app)
 estimate.register(app)
+locked.register(app)
 mend.register(app)
 mix.register(app)
 params.register(app)
@@ -42,6 +46,8 @@ agreement.register(app)
 audit.register(app)
 bench.register(app)
 doctor.register(app)
+pull.register(app)
+push.register(app)
 show.register(app)
 sounds.register(app)
 verify.register(app)
