@@ -87,6 +87,7 @@ def disconnect() -> None:
     atexit.unregister(disconnect)
     before.ray.shutdown()
     if before.folder:
+        _kill_what_names(before.folder)
         shutil.rmtree(before.folder, ignore_errors=True)
     if before.lock:
         before.lock.close()
@@ -159,6 +160,7 @@ def _started(ray: Any, count: int) -> Connection:
             raise CaresError(f"Ray listens on {bound}, not on {LOOPBACK[0]} alone; is it of another version?")
     except BaseException:
         ray.shutdown()
+        _kill_what_names(folder)  # Ray forgets the processes of a start that failed
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
         raise
@@ -206,6 +208,15 @@ def _resolved(address: str) -> tuple[str, str | None]:
     if (ours := running()) and address in ("auto", ours.address):
         return ours.address, ours.token
     return address, None
+
+
+def _kill_what_names(folder: Path) -> None:
+    """End the processes of Ray that were started with this folder, which no other Ray has, and are still there."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                if f"{folder}/".encode() in (entry / "cmdline").read_bytes():
+                    os.kill(int(entry.name), signal.SIGKILL)
 
 
 @contextlib.contextmanager
