@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from cares.core.record import Record
+from cares.records.names import Name
 
 Reaction = Literal["pivot", "verbal", "behavioral", "ambient"]
 REACTIONS: tuple[Reaction, ...] = ("pivot", "verbal", "behavioral", "ambient")
@@ -55,8 +56,8 @@ class Event(Record):
 class Scene(Record):
     """One line of scenes.jsonl; `length_s`, how long the scene should be, is left out where nothing is asked."""
 
-    scene_id: str
-    template_id: str
+    scene_id: Name
+    template_id: Name
     split: Split
     location: str
     relation: str
@@ -84,7 +85,7 @@ class Scene(Record):
 class Template(Record):
     """One line of templates.jsonl: scenes of one template share a theme and a split."""
 
-    template_id: str
+    template_id: Name
     split: Split
     theme: str
-    scene_ids: tuple[str, ...]
+    scene_ids: tuple[Name, ...]
