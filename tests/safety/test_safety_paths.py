@@ -107,10 +107,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def spoil(path: Path, **changed: Any) -> None:
+def spoil(file: Path, **changed: Any) -> None:
     """Change the first line of a file of records."""
-    first, *rest = read_jsonl(path)
-    write_jsonl(path, [first | changed, *rest])
+    first, *rest = read_jsonl(file)
+    write_jsonl(file, [first | changed, *rest])
 
 
 @pytest.mark.parametrize(

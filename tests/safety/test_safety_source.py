@@ -64,7 +64,7 @@ def _of_call(call: ast.Call) -> Iterator[str]:
         yield "yaml"
     if name in ("yaml.load", "yaml.load_all"):
         loader = given.get("Loader") or ([*map(ast.unparse, call.args), ""])[1]
-        if loader.rpartition(".")[2] not in ("SafeLoader", "CSafeLoader", "_UniqueKeyLoader"):
+        if loader.rpartition(".")[2].rstrip(")") not in ("SafeLoader", "CSafeLoader", "_UniqueKeyLoader"):
             yield "yaml"
     if last in UNPACKS:
         yield "unpacking"
@@ -115,6 +115,7 @@ def test_each_rule_finds_what_it_forbids(source: str, rule: str) -> None:
         "np.load(path, mmap_mode='r', allow_pickle=False)",
         "yaml.load(text, _UniqueKeyLoader)",
         "yaml.safe_load(text)",
+        "yaml.load(text, Loader=getattr(yaml, 'CSafeLoader', yaml.SafeLoader))",
         "model.eval()",
         "subprocess.run(['ls'])",
         "bind(('127.0.0.1', 0))",
