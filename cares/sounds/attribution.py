@@ -54,5 +54,5 @@ def _write(path: Path, records: Sequence[Record], fields: Sequence[str]) -> None
     for row in sorted((record.to_json() for record in records), key=lambda row: str(row[fields[0]])):
         # authors, addresses and edits come from manifests and services
         cells = ["; ".join(row[field]) if field == "edits" else str(row[field]) for field in fields]
-        writer.writerow([no_formula(cell) for cell in cells])
+        writer.writerow([no_formula(cell.replace("\r", " ")) for cell in cells])
     write_bytes(path, text.getvalue().encode("utf-8"))
