@@ -111,7 +111,7 @@ def test_voices_that_are_objects_are_not_read(tmp_path: Path, ran: Path, monkeyp
     from cares.speech.engines import kokoro
 
     about = types.SimpleNamespace(custom_metadata_map={})
-    session = types.SimpleNamespace(get_inputs=list, get_modelmeta=lambda: about)
+    session = types.SimpleNamespace(get_inputs=list, get_outputs=list, get_modelmeta=lambda: about)
     monkeypatch.setattr(kokoro, "open_session", lambda *_: session)
     objects = np.empty(1, object)
     objects[0] = Evil(ran)
