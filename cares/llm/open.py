@@ -11,6 +11,9 @@ from cares.core.executor import worker_number
 from cares.llm.params import LlmParams
 from cares.llm.types import LanguageModel, LlmError
 
+# torch's Gloo listens where this machine's name points to, which may be an address that others reach
+LOOPBACK_ONLY = ("GLOO_SOCKET_IFNAME", "lo")
+
 
 def model_identity(model_id: str, params: LlmParams) -> str:
     """The `digest` that the opened model will have, without opening it: for the keys of kept answers."""
@@ -44,6 +47,7 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
 
         from cares.llm.inprocess import InProcessModel
 
+        os.environ.setdefault(*LOOPBACK_ONLY)
         logging.set_verbosity_error()  # it warns of a wrong pattern in tokenizers whose pattern is right
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # libraries among themselves, nothing for our users
@@ -55,13 +59,14 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
 
 
 def _served(model_id: str, addresses: str) -> LanguageModel:
-    from cares.llm.server import NotOfferedError, ServerModel
+    from cares.llm.hidden import HiddenKeyModel
+    from cares.llm.server import NotOfferedError
 
     refusals: list[str] = []
-    offering: list[ServerModel] = []
+    offering: list[HiddenKeyModel] = []
     for url in filter(None, (address.strip() for address in addresses.split(","))):
         try:
-            offering.append(ServerModel(model_id, url, os.environ.get("CARES_LLM_KEY")))
+            offering.append(HiddenKeyModel(model_id, url, os.environ.get("CARES_LLM_KEY")))
         except NotOfferedError as error:
             refusals.append(str(error))
         if offering and worker_number() is None:
