@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE = 1
 export DVC_NO_ANALYTICS = 1
 
-.PHONY: help params preflight repro test lint unit pipeline env weights bench clean
+.PHONY: help params preflight repro test lint unit pipeline env weights bench faults clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -60,6 +60,9 @@ pipeline: env ## the whole pipeline at its smallest size, in a copy
 
 bench: env ## measure speed and memory
 	@for script in benchmarks/bench_*.py; do python $$script || exit 1; done
+
+faults: env ## kill stages at random moments, damage entries, start two runs, and compare (docs/faults.md)
+	@python -m tests.faults.harness --kills 60 --seed 1 --others --out bench-results/faults
 
 clean: ## remove the environment and the item store; data and weights stay
 	rm -rf $(VENV) .cares
