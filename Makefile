@@ -10,10 +10,10 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE = 1
 export DVC_NO_ANALYTICS = 1
 
-.PHONY: help params preflight repro test lint unit pipeline verify env weights bench faults clean
+.PHONY: help params preflight repro test lint unit pipeline verify env weights bench faults clean audit-packages
 
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 repro: preflight weights ## environment, weights and the whole pipeline
 	@cares mend
@@ -68,6 +68,9 @@ bench: env ## measure speed and memory
 
 faults: env ## kill stages at random moments, damage entries, start two runs, and compare (docs/faults.md)
 	@python -m tests.faults.harness --kills 60 --seed 1 --others --out bench-results/faults
+
+audit-packages: env ## known weaknesses of the pinned packages, as a report
+	@python -m cares.repro.packages constraints.txt
 
 clean: ## remove the environment and the item store; data and weights stay
 	rm -rf $(VENV) .cares
