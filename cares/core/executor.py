@@ -1,4 +1,4 @@
-"""`map_items`: one function over many items, in local processes, with a progress bar and the item store.
+"""`map_items` and `stream_items`: one function over many items, in local processes, with a progress bar.
 
 The result of an item depends on the item alone; the number of workers (CARES_WORKERS) decides only how long it takes.
 """
@@ -21,6 +21,8 @@ from cares.core.errors import CaresError, InputError
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+WINDOW = 4  # items for each worker that are under way, or done and not yet taken
 
 
 def worker_count() -> int:
@@ -61,33 +63,73 @@ def map_items(
         setup: called once in each worker before the first item, for example to load a model.
         setup_args: its arguments.
     """
+    return list(stream_items(work, items, desc=desc, workers=workers, setup=setup, setup_args=setup_args))
+
+
+def stream_items(
+    work: Callable[[T], R],
+    items: Sequence[T],
+    *,
+    desc: str,
+    workers: int | None = None,
+    setup: Callable[..., None] | None = None,
+    setup_args: tuple[object, ...] = (),
+) -> Iterator[R]:
+    """`map_items`, one result after the other, for results that are too many to hold at once.
+
+    At most `WINDOW` items for each worker are under way or wait to be taken; a caller that takes none stops the work.
+    A caller that leaves before the end closes the generator (or drops it), which ends the workers.
+    """
     count = min(workers or worker_count(), max(1, len(items)))
     if count == 1:
-        if setup is not None and items:
-            setup(*setup_args)
-        return [work(item) for item in progress(items, desc=desc)]
-    results: dict[int, R] = {}
+        return _here(work, items, desc, setup, setup_args)
+    return _in_processes(work, items, desc, count, setup, setup_args)
+
+
+def _here(
+    work: Callable[[T], R],
+    items: Sequence[T],
+    desc: str,
+    setup: Callable[..., None] | None,
+    setup_args: tuple[object, ...],
+) -> Iterator[R]:
+    if setup is not None and items:
+        setup(*setup_args)
+    for item in progress(items, desc=desc):
+        yield work(item)
+
+
+def _in_processes(
+    work: Callable[[T], R],
+    items: Sequence[T],
+    desc: str,
+    count: int,
+    setup: Callable[..., None] | None,
+    setup_args: tuple[object, ...],
+) -> Iterator[R]:
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(setup, setup_args))
     try:
         waiting: dict[Future[R], int] = {}
-        todo = iter(enumerate(items))
+        ready: dict[int, R] = {}
+        asked = given = 0
         with progress(total=len(items), desc=desc) as bar:
-            while True:
+            while given < len(items):
                 with _uninterrupted():
-                    while len(waiting) < 2 * count and (pair := next(todo, None)) is not None:
-                        waiting[pool.submit(work, pair[1])] = pair[0]
-                if not waiting:
-                    break
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                    while asked < len(items) and asked - given < WINDOW * count and len(waiting) < 2 * count:
+                        waiting[pool.submit(work, items[asked])] = asked
+                        asked += 1
+                done, _ = wait(waiting, timeout=0 if given in ready else None, return_when=FIRST_COMPLETED)
                 for future in done:
-                    results[waiting.pop(future)] = future.result()
+                    ready[waiting.pop(future)] = future.result()
                     bar.update()
+                if given in ready:
+                    yield ready.pop(given)
+                    given += 1
     except BaseException:
         _stop(pool)
         raise
     pool.shutdown()
-    return [results[index] for index in range(len(items))]
 
 
 def _start_worker(setup: Callable[..., None] | None, setup_args: tuple[object, ...]) -> None:

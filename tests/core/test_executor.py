@@ -4,12 +4,13 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from cares.core.errors import CaresError, InputError
-from cares.core.executor import map_items, worker_count
+from cares.core.executor import WINDOW, map_items, stream_items, worker_count
 
 _offset = 0
 
@@ -53,6 +54,34 @@ def _bad_input(n):
 def test_an_input_error_of_a_worker_arrives_with_its_message():
     with pytest.raises(CaresError, match=r"takes\.csv: row \d: got 'loud', expected a licence"):
         map_items(_bad_input, range(4), desc="t", workers=2)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_stream_gives_the_same_in_order(workers):
+    given = stream_items(_slow_square, range(30), desc="t", workers=workers, setup=_set, setup_args=(5,))
+    assert list(given) == [n * n + 5 for n in range(30)]
+
+
+def _slow_first(folder, n):
+    (folder / str(n)).touch()
+    time.sleep(1.0 if n == 0 else 0.0)
+    return n
+
+
+def test_a_stream_runs_ahead_by_no_more_than_its_window(tmp_path):
+    given = stream_items(partial(_slow_first, tmp_path), range(100), desc="t", workers=2)
+    assert next(given) == 0  # it was slow, and the rest was not
+    assert len(list(tmp_path.iterdir())) <= 2 * WINDOW
+    assert list(given) == list(range(1, 100))
+
+
+def test_a_stream_that_is_left_ends_its_workers():
+    import multiprocessing
+
+    given = stream_items(_slow_square, range(100), desc="t", workers=2)
+    assert next(given) == 0
+    given.close()
+    assert multiprocessing.active_children() == []
 
 
 def test_nothing_to_do():
