@@ -17,27 +17,29 @@ CUES = {"pivot": "marble", "verbal": "velvet", "behavioral": "copper", "ambient"
 NAME = "stand-in"
 TOPICS = ("whether to", "what to do about", "when to", "where to", "who")
 ADJECTIVES = (
-    "able awful basic blue brave brief broad calm cheap civil clever costly cosy crude daily dusty eager early even exact "
-    "fancy final firm formal free gentle grand green happy honest huge ideal joint keen large late lazy legal lovely "
-    "major mild minor modern narrow neat noble novel odd open pale plain polite proud pure purple rapid rare ready recent "
-    "rich royal rural safe secret senior simple single solid sour spare steady strict sturdy sudden sweet tidy tiny total "
-    "tough urban usual vague vast warm weekly wide wild wise yellow young "
+    "able awful basic blue brave brief broad calm cheap civil clever costly cosy crude daily dusty eager early "
+    "even exact fancy final firm formal free gentle grand green happy honest huge ideal joint keen large late "
+    "lazy legal lovely major mild minor modern narrow neat noble novel odd open pale plain polite proud pure "
+    "purple rapid rare ready recent rich royal rural safe secret senior simple single solid sour spare steady "
+    "strict sturdy sudden sweet tidy tiny total tough urban usual vague vast warm weekly wide wild wise yellow "
+    "young "
 )
 NOUNS = (
-    "advice answer autumn badge basket beach border bridge budget butter cabin candle canvas carpet castle cellar chapter "
-    "cheese circle clinic colour cottage cousin culture deal degree desert dinner doctor effort estate fabric factor "
-    "family farmer figure flavour flower forest future garden garlic gesture ginger guest habit harvest honey island "
-    "jacket journey judge kitchen ladder lawyer lemon lesson letter library manner margin market matter meadow memory "
-    "method mirror moment museum nephew notice number object office orange orchard owner package palace paper parent "
-    "pattern pepper picture pillow planet pocket policy potato profit reason recipe record region result river salad "
-    "sample school season shadow shelf sister sofa source summer supper system talent tenant theory ticket tomato travel "
-    "uncle valley village visitor weather winter wisdom "
+    "advice answer autumn badge basket beach border bridge budget butter cabin candle canvas carpet castle cellar "
+    "chapter cheese circle clinic colour cottage cousin culture deal degree desert dinner doctor effort estate "
+    "fabric factor family farmer figure flavour flower forest future garden garlic gesture ginger guest habit "
+    "harvest honey island jacket journey judge kitchen ladder lawyer lemon lesson letter library manner margin "
+    "market matter meadow memory method mirror moment museum nephew notice number object office orange orchard "
+    "owner package palace paper parent pattern pepper picture pillow planet pocket policy potato profit reason "
+    "recipe record region result river salad sample school season shadow shelf sister sofa source summer supper "
+    "system talent tenant theory ticket tomato travel uncle valley village visitor weather winter wisdom "
 )
 VERBS = (
-    "accept admire arrange avoid borrow bring build carry change choose claim collect compare cover defend deliver "
-    "describe design discuss divide doubt enjoy examine expect finish follow forget handle improve invite manage measure "
-    "mention move need offer order paint plan prefer prepare protect prove provide reach receive remember remove rent "
-    "repair replace request save sell share store study suggest support teach trade trust want welcome "
+    "accept admire arrange avoid borrow bring build carry change choose claim collect compare cover defend "
+    "deliver describe design discuss divide doubt enjoy examine expect finish follow forget handle improve invite "
+    "manage measure mention move need offer order paint plan prefer prepare protect prove provide reach receive "
+    "remember remove rent repair replace request save sell share store study suggest support teach trade trust "
+    "want welcome "
 )
 
 
