@@ -12,22 +12,35 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Replace `path` by `data`, creating its folder; OSError (disk full, read-only) leaves the old file as it was."""
+    with replace_file(path) as stream:
+        stream.write(data)
+
+
+@contextlib.contextmanager
+def replace_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a temporary sibling of `path`, open for writing; it replaces `path` on success, else it is removed.
+
+    For what is too large to be held: else `write_bytes`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         part.chmod(0o666 & ~_umask())
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)
+        if error.filename not in (None, name):  # of another file, from which this one is made
+            raise
         # a write that finds the disk full does not say of which file
         raise OSError(error.errno, error.strerror, str(path)) from error
     except BaseException:

@@ -29,7 +29,7 @@ class SentenceEncoder:
 
 
 class ClassifierEvaluator:
-    """As the class of that name in `cares.dialogue.classifier_judge`, by the words that the writer's stand-in leaves."""
+    """As the class of that name in `cares.dialogue.classifier_judge`: reads what the writer's stand-in leaves."""
 
     def __init__(self, model, encoder, catalog, name, topic_threshold):
         self.name, self.topic_threshold = name, topic_threshold
