@@ -159,7 +159,7 @@ class _Planner:
 
 @dataclass
 class OutcomeTally:
-    """Counts for metrics/timeline.json over outcomes that are told one by one: placed, left out and why, limited, ..."""
+    """Counts for metrics/timeline.json over outcomes that are told one by one: placed, left out and why, limited."""
 
     left_out: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
