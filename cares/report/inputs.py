@@ -33,9 +33,9 @@ REPEATS = "metrics/plots/repeated_phrases.csv"
 class Inputs:
     """The records of one build below `root`.
 
-    A large set has too many words to be held: `scenes` are without words and transcript, `mixed` reads a scene as it is,
-    `gaps` and `voice_clips` (the speech) a scene's timeline when they are asked for. `items` and `answers` are those of
-    `SHOWN_TASK`, `repeats` rows of repeated_phrases.csv, `missing` the files that were not there.
+    A large set has too many words to be held: `scenes` are without words and transcript, `mixed` reads a scene as it
+    is, and `gaps` and `voice_clips` (the speech) read its timeline, when they are asked for. `items` and `answers` are
+    those of `SHOWN_TASK`, `repeats` rows of repeated_phrases.csv, `missing` the files that were not there.
     """
 
     scenes: list[MixedScene]

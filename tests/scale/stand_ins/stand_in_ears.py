@@ -1,46 +1,19 @@
-"""Stand-ins for what listens: they read the marks of `stand_in_voice` from the lowest bits of dry speech.
+"""Stand-ins for what listens: they read the marks of `stand_in_marks` from the lowest bits of dry speech.
 
 In a mix there are no marks left. What is "heard" there is as many words as are said in that time, none of them right.
 """
 
 import zlib
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from stand_in_voice import MAGIC, MARK_AT
+from stand_in_marks import marks
 
 from cares.asr.types import AlignedWord, RecognisedWord
 from cares.core.pcm import SAMPLE_RATE, read_samples
 
 MIXED_WORD = SAMPLE_RATE // 8
 MIXED_WORDS = ("perhaps", "seven", "people", "were", "waiting", "outside", "that", "evening")
-
-
-class Marked(NamedTuple):
-    """A word's mark."""
-
-    text: str
-    voice: int
-    start: int
-    end: int
-
-
-def marks(samples):
-    """The marks in int16 samples [T], in order."""
-    bits = (samples & 1).astype(np.uint8)
-    text, magic = bits.tobytes(), MAGIC.tobytes()
-    found, at = [], text.find(magic)
-    while at >= 0:
-        head = np.packbits(bits[at + len(magic) : at + len(magic) + 40])
-        first = at + len(magic) + 40
-        if len(head) == 5 and first + 8 * int(head[4]) <= len(bits):
-            voice, sounding = 256 * int(head[0]) + int(head[1]), 256 * int(head[2]) + int(head[3])
-            word = np.packbits(bits[first : first + 8 * int(head[4])]).tobytes().decode("utf-8", "replace")
-            start = max(0, at - MARK_AT)
-            found.append(Marked(word, voice, start, min(len(bits), start + sounding)))
-        at = text.find(magic, at + len(magic))
-    return found
 
 
 class Recogniser:

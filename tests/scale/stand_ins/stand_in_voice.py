@@ -1,19 +1,13 @@
-"""Stand-in for the voices: a short tone a word. In the lowest bit of its samples every word says what it is.
-
-All samples are even but for the bits of a word's mark: `MAGIC`, a number for the voice, how long the word sounds, how
-many bytes it has, and these. So what hears it (`stand_in_ears`) needs to know no text, in whatever process it is and
-wherever an utterance was trimmed or cut.
-"""
+"""Stand-in for the voices: a short tone a word, which says in the lowest bits of its samples what it is."""
 
 import zlib
 
 import numpy as np
+from stand_in_marks import MARK_AT, mark
 
 from cares.core.pcm import SAMPLE_RATE
 from cares.speech.engines import Speech, TimedWord
 
-MAGIC = np.unpackbits(np.frombuffer(b"\xb7\x4d\x92\xe3", np.uint8))
-MARK_AT = 120  # samples from the beginning of a word
 LETTERS_PER_S = 46.0
 AMPLITUDE = 8000.0
 LEAD, TAIL = SAMPLE_RATE * 30 // 1000, SAMPLE_RATE * 60 // 1000
@@ -53,10 +47,3 @@ def spoken(word, voice, speed):
     bits = mark(word, number, sounding)
     tone[MARK_AT : MARK_AT + len(bits)] += bits
     return np.concatenate([tone, np.zeros(PAUSE, np.int64)])
-
-
-def mark(word, voice, sounding):
-    """The bits of a word's mark."""
-    data = word.encode()[:60]
-    head = np.array([voice >> 8, voice & 255, sounding >> 8, sounding & 255, len(data)], np.uint8)
-    return np.concatenate([MAGIC, np.unpackbits(head), np.unpackbits(np.frombuffer(data, np.uint8))])
