@@ -9,7 +9,22 @@ from typing import Annotated
 import typer
 
 from cares import __version__
-from cares.commands import agreement, audit, bench, doctor, estimate, judge, mix, params, probes, show, sounds, voices
+from cares.commands import (
+    agreement,
+    audit,
+    bench,
+    doctor,
+    estimate,
+    judge,
+    mend,
+    mix,
+    params,
+    probes,
+    show,
+    sounds,
+    verify,
+    voices,
+)
 from cares.core.stage import run_stage
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -17,6 +32,7 @@ models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
 app.add_typer(models_app, name="models")
 judge.register(app)
 estimate.register(app)
+mend.register(app)
 mix.register(app)
 params.register(app)
 probes.register(app)
@@ -26,6 +42,7 @@ bench.register(app)
 doctor.register(app)
 show.register(app)
 sounds.register(app)
+verify.register(app)
 voices.register(app)
 
 

@@ -1,5 +1,6 @@
 """Stage `dialogues`: write, check, judge, and write again, until a scene has its dialogue or no attempt is left."""
 
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from cares.core.atomic import replace_folder
 from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
-from cares.dialogue.acceptance import accept_dialogues
+from cares.dialogue.acceptance import Outcome, accept_dialogues
 from cares.dialogue.context import check_context
 from cares.dialogue.evaluator import load_evaluator
 from cares.dialogue.free import make_writer
@@ -19,7 +20,7 @@ from cares.llm.params import LlmParams
 from cares.llm.waves import StoredWaves
 from cares.models.params import ModelsParams
 from cares.records.dialogue import Topic
-from cares.records.scene import Scene
+from cares.records.scene import Scene, batches
 
 OUT = Path("data/dialogues")
 PROMPTS = Path("prompts")
@@ -39,7 +40,8 @@ def main() -> None:
         StoredWaves(models.writer, llm) as waves,
     ):
         model = TimedWaves(waves)
-        outcome = accept_dialogues(scenes, topics, writer, model, judge, section)
+        # scenes that were added share no group with those before them, whose waves would be others
+        outcome = joined(accept_dialogues(batch, topics, writer, model, judge, section) for batch in batches(scenes))
     with replace_folder(OUT) as folder:
         write_records(folder / "accepted.jsonl", outcome.accepted)
         write_records(folder / "attempts.jsonl", outcome.attempts)
@@ -48,6 +50,17 @@ def main() -> None:
     print(f"dialogues: {count}, in {OUT}; {model.per_scene(len(outcome.accepted))}")
     if outcome.refused:
         print(f"dialogues: not accepted, left out: {', '.join(outcome.refused)} (reasons in {OUT / 'attempts.jsonl'})")
+
+
+def joined(outcomes: Iterable[Outcome]) -> Outcome:
+    """What became of all batches, one behind the other."""
+    found = list(outcomes)
+    return Outcome(
+        *(
+            tuple(one for outcome in found for one in getattr(outcome, name))
+            for name in ("accepted", "attempts", "refused")
+        )
+    )
 
 
 if __name__ == "__main__":

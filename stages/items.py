@@ -13,8 +13,10 @@ from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
 from cares.records.item import Counterfactual
+from cares.records.scene import Scene
 
 SCENES = Path("data/scenes/scenes.jsonl")
+ALLOCATED = Path("data/allocation/scenes.jsonl")
 COUNTERFACTUALS = Path("data/bench/counterfactuals/manifest.jsonl")
 OUT = Path("data/bench/items.jsonl")
 
@@ -24,7 +26,8 @@ def main() -> None:
     section = params.section("items", ItemsParams)
     scenes = read_scenes(SCENES)
     muted = read_records(Counterfactual, COUNTERFACTUALS) if section.muted_splits else []
-    items = build_items(scenes, load_catalog(), section, params.seed, Questions(), muted)
+    added = {scene.scene_id: scene.added for scene in read_records(Scene, ALLOCATED)}
+    items = build_items(scenes, load_catalog(), section, params.seed, Questions(), muted, added)
     check_not_empty(items, SCENES)
     check_items(items, OUT)
     write_records(OUT, items)

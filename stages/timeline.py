@@ -16,7 +16,7 @@ from cares.mix.choices import BANK, ROOMS, Bank
 from cares.mix.params import MixParams, TimelineParams
 from cares.mix.pieces import ALIGNMENT, DIALOGUES, SPEECH
 from cares.mix.plan import Outcome, OutcomeTally, TimelineWork, join_inputs, plan_scenes
-from cares.mix.plots import gap_rows, write_csv
+from cares.mix.plots import Found, gap_values, spread_rows, write_csv
 from cares.records.bank import Room, Take
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
@@ -44,22 +44,22 @@ def main() -> None:
         backend=backend_from_environment(),
         root=Path(),
     )
-    tally, rows = OutcomeTally(), list[dict[str, object]]()
-    write_records(OUT, _placed(plan_scenes(items, work), tally, rows))
+    tally, gaps = OutcomeTally(), list[Found]()
+    write_records(OUT, _placed(plan_scenes(items, work), tally, gaps))
     figures = tally.figures()
     write_json(Path("metrics/timeline.json"), figures)
-    write_csv(Path("metrics/plots/timeline_gaps.csv"), rows)
+    write_csv(Path("metrics/plots/timeline_gaps.csv"), spread_rows(gaps))
     print(f"timeline: {figures['placed']} of {figures['scenes']} scenes placed -> {OUT}")
     if tally.left_out:
         print(f"timeline: left out: {_told(tally)}")
 
 
-def _placed(outcomes: Iterable[Outcome], tally: OutcomeTally, rows: list[dict[str, object]]) -> Iterator[Timeline]:
+def _placed(outcomes: Iterable[Outcome], tally: OutcomeTally, gaps: list[Found]) -> Iterator[Timeline]:
     """The timelines, counted, their gaps noted; CaresError at the end when there was none."""
     for outcome in outcomes:
         tally.add(outcome)
         if outcome.timeline is not None:
-            rows += gap_rows([outcome.timeline])
+            gaps += gap_values([outcome.timeline])
             yield outcome.timeline
     if len(tally.left_out) == tally.counts["scenes"]:
         raise CaresError(f"no scene could be placed: {_told(tally)}")

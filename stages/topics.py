@@ -11,7 +11,7 @@ from cares.dialogue.topics import find_topics
 from cares.llm.params import LlmParams
 from cares.llm.waves import StoredWaves
 from cares.models.params import ModelsParams
-from cares.records.scene import Scene
+from cares.records.scene import Scene, batches
 
 OUT = Path("data/topics.jsonl")
 
@@ -23,7 +23,12 @@ def main() -> None:
     models = params.section("models", ModelsParams)
     scenes = read_records(Scene, Path("data/allocation/scenes.jsonl"))
     with StoredWaves(models.topic_writer, params.section("llm", LlmParams)) as model:
-        topics = find_topics(scenes, load_catalog(), section, params.seed, Path("prompts"), model)
+        # scenes that were added share no group with those before them, whose waves would be others
+        topics = [
+            topic
+            for batch in batches(scenes)
+            for topic in find_topics(batch, load_catalog(), section, params.seed, Path("prompts"), model)
+        ]
     write_records(OUT, topics)
     print(
         f"topics: {len(topics)} topics for {len(scenes)} scenes in {OUT}; the model was asked for {model.asked} waves"

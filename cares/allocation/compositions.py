@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from cares.allocation.quotas import deal, extra_windows
+from cares.allocation.quotas import deal, extra_windows, top_up
 from cares.core.rng import KeyedRandom
 
 Counts = tuple[int, int, int, int]
@@ -76,6 +76,61 @@ def cross_locations(seed: int, n_locations: int, sizes: Sequence[int]) -> list[l
         cells = np.repeat(np.arange(met.size), met.ravel())
         result.append([(int(cell) % len(COMPOSITIONS), int(cell) // len(COMPOSITIONS)) for cell in cells])
     return result
+
+
+def cross_further(
+    seed: int, n_locations: int, sizes: Sequence[int], met_before: Sequence[NDArray[np.int64]]
+) -> list[list[tuple[int, int]]]:
+    """`cross_locations` for scenes that are added to others.
+
+    Counts go on where the others stopped (`quotas.top_up`); the compositions that come once more are again those of a
+    hundred shuffles that bring the labels nearest to their shares.
+
+    Args:
+        seed: of this batch.
+        n_locations: how many locations there are.
+        sizes: scenes that are added to each split.
+        met_before: scenes per location and composition [L, C] of each split so far.
+    """
+    further = _further_compositions(seed, sizes, [met.sum(axis=0) for met in met_before])
+    order = KeyedRandom(seed, "location_order").shuffled(range(n_locations))
+    topped = top_up([met.sum(axis=1)[order].tolist() for met in met_before], sizes)
+    table = np.array(COMPOSITIONS)
+    overall = np.array(sum(met @ table for met in met_before))
+    result: list[list[tuple[int, int]]] = []
+    for split, (compositions, counts) in enumerate(zip(further, topped, strict=True)):
+        left = dict(zip(order, counts, strict=True))
+        met = np.zeros_like(met_before[split])
+        for composition in KeyedRandom(seed, "crossing", split).shuffled(compositions):
+            open_ones = [location for location in order if left[location]]
+            seen = met_before[split][:, composition] + met[:, composition]
+            location = min(open_ones, key=lambda location: (int(seen[location]), -left[location]))
+            met[location, composition] += 1
+            left[location] -= 1
+        # to the exchange what was before counts twice, within the split and over all: its cost adds the two
+        _exchange(met, overall + met_before[split] @ table)
+        overall = overall + met @ table
+        cells = np.repeat(np.arange(met.size), met.ravel())
+        result.append([(int(cell) % len(COMPOSITIONS), int(cell) // len(COMPOSITIONS)) for cell in cells])
+    return result
+
+
+def _further_compositions(seed: int, sizes: Sequence[int], before: Sequence[NDArray[np.int64]]) -> list[list[int]]:
+    """The compositions that are added to each split, as indices."""
+    table, n_levels = np.array(COMPOSITIONS), len(COMPOSITIONS)
+    best: tuple[int, list[list[int]]] | None = None
+    for candidate in range(_CANDIDATES):
+        order = KeyedRandom(seed, "composition_order", candidate).shuffled(range(n_levels))
+        topped = top_up([counts[order].tolist() for counts in before], sizes)
+        after = [counts[order] + more for counts, more in zip(before, topped, strict=True)]
+        cost = 0
+        for counts in [*after, np.sum(after, axis=0)]:
+            labels = counts @ table[order]
+            cost += int(((n_levels * labels - counts.sum() * _TOTALS) ** 2).sum())
+        if best is None or cost < best[0]:
+            best = cost, [[level for level, n in zip(order, more, strict=True) for _ in range(n)] for more in topped]
+    assert best is not None
+    return best[1]
 
 
 def _exchange(met: NDArray[np.int64], before: NDArray[np.int64]) -> None:

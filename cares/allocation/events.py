@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cares.allocation.compositions import COMPOSITIONS
-from cares.allocation.labels import N_LABELS, PIVOT, Group, label_tables, share_use
+from cares.allocation.earlier import Earlier
+from cares.allocation.labels import N_LABELS, NOTHING, PIVOT, Group, Table, label_tables, share_use
 from cares.allocation.placing import Board, Place, place_sounds
-from cares.allocation.quotas import deal, largest_remainder, spread
+from cares.allocation.quotas import deal, deal_further, largest_remainder, spread
 from cares.allocation.rare import choose_rare, rare_count
 from cares.allocation.space import SoundSpace, not_enough
 from cares.allocation.summary import label_imbalance
 from cares.catalog.catalog import Catalog
 from cares.core.rng import KeyedRandom
-from cares.records.scene import REACTIONS
+from cares.records.scene import REACTIONS, SPLITS
 
 _FEWEST_TRIES, _MOST_TRIES, _SCENES_IN_ALL_TRIES = 4, 64, 50_000
 
@@ -41,7 +42,9 @@ def labels_of(setting: Setting) -> list[int]:
     return [label for label, count in enumerate(COMPOSITIONS[setting.composition]) for _ in range(count)]
 
 
-def draw_sounds(seed: int, settings: Sequence[Setting], space: SoundSpace, rare_share: float) -> list[list[int]]:
+def draw_sounds(
+    seed: int, settings: Sequence[Setting], space: SoundSpace, rare_share: float, earlier: Earlier | None = None
+) -> list[list[int]]:
     """For each scene the sounds of its events, parallel to `labels_of`.
 
     Rare sounds are set first, then the others, in tries with other keys until nothing is uneven. With the whole catalog
@@ -53,6 +56,7 @@ def draw_sounds(seed: int, settings: Sequence[Setting], space: SoundSpace, rare_
         settings: the scenes.
         space: the sounds to draw from.
         rare_share: share of the scenes whose pivot is a rare sound.
+        earlier: the scenes to which these are added, whose uses count in every balance.
 
     Raises:
         InputError: a location has so few sounds, or so confusable ones, that a scene cannot be filled.
@@ -62,7 +66,8 @@ def draw_sounds(seed: int, settings: Sequence[Setting], space: SoundSpace, rare_
         cells = places.setdefault((setting.split, setting.location), [[] for _ in range(N_LABELS)])
         for position, label in enumerate(labels_of(setting)):
             cells[label].append((scene, position))
-    rare_sounds = _set_rare(seed, settings, space, rare_share, places)
+    rare_sounds = _set_rare(seed, settings, space, rare_share, places, earlier)
+    before = earlier.tables if earlier else NOTHING
     demand = {group: [len(cell) for cell in cells] for group, cells in places.items()}
 
     best_stuck: list[Group] = []
@@ -71,10 +76,10 @@ def draw_sounds(seed: int, settings: Sequence[Setting], space: SoundSpace, rare_
         sounds = [[-1] * sum(COMPOSITIONS[setting.composition]) for setting in settings]
         for (scene, position), sound in rare_sounds.items():
             sounds[scene][position] = sound
-        uses = share_use(seed, demand, space.ordinary, len(space.names), attempt)
-        tables = label_tables(demand, uses, len(space.names))
-        stuck = place_sounds(seed, Board(sounds, space.clashes), places, tables, space.ordinary, attempt)
-        faults = Faults(len(stuck), *_unevenness(sounds, places, space))
+        uses = share_use(seed, demand, space.ordinary, len(space.names), attempt, before)
+        tables = label_tables(demand, uses, len(space.names), before)
+        stuck = place_sounds(seed, Board(sounds, space.clashes), places, tables, space.ordinary, attempt, before)
+        faults = Faults(len(stuck), *_unevenness(sounds, places, space, before))
         if best is None or faults < best[0]:
             best, best_stuck = (faults, sounds), stuck
         if not any(faults):
@@ -88,21 +93,30 @@ def draw_sounds(seed: int, settings: Sequence[Setting], space: SoundSpace, rare_
 
 
 def _unevenness(
-    sounds: Sequence[Sequence[int]], places: Mapping[Group, Sequence[Sequence[Place]]], space: SoundSpace
+    sounds: Sequence[Sequence[int]],
+    places: Mapping[Group, Sequence[Sequence[Place]]],
+    space: SoundSpace,
+    before: Mapping[Group, Table],
 ) -> tuple[int, int]:
     """By how many events the labels of ordinary sounds are uneven, and by how many their uses at locations."""
     labels = [[0] * N_LABELS for _ in space.names]
     by_location: dict[int, Counter[int]] = {}
     uneven = 0
-    for group, cells in places.items():
+    for table in before.values():
+        for sound, label in zip(*(index.tolist() for index in table.nonzero()), strict=True):
+            labels[sound][label] += int(table[sound, label])
+    for group in sorted({*places, *before}):
+        cells = places.get(group, ())
         for label, cell in enumerate(cells):
             for scene, position in cell:
                 labels[sounds[scene][position]][label] += 1
         here = Counter(sounds[scene][position] for cell in cells for scene, position in cell)
+        if group in before:
+            here.update(dict(enumerate(before[group].sum(axis=1).tolist())))
         by_location.setdefault(group[1], Counter()).update(here)
         uneven += max(0, spread([here[sound] for sound in space.ordinary[group]]) - 1)
     for location, total in by_location.items():
-        pools = {space.ordinary[group] for group in places if group[1] == location}
+        pools = {space.ordinary[group] for group in {*places, *before} if group[1] == location}
         if len(pools) == 1:
             uneven += max(0, spread([total[sound] for sound in pools.pop()]) - 1)
     return label_imbalance(labels), uneven
@@ -114,15 +128,17 @@ def _set_rare(
     space: SoundSpace,
     rare_share: float,
     places: dict[Group, list[list[Place]]],
+    earlier: Earlier | None,
 ) -> dict[Place, int]:
     """Choose rare sounds and take their pivots out of `places`."""
-    total = rare_count(len(settings), rare_share)
-    n_splits = max(setting.split for setting in settings) + 1
-    sizes = [sum(setting.split == split for setting in settings) for split in range(n_splits)]
-    counts = largest_remainder(total, sizes)
+    sizes = [sum(setting.split == split for setting in settings) for split in range(len(SPLITS))]
+    if earlier:
+        counts = _further_rare(sizes, rare_share, earlier)
+    else:
+        counts = largest_remainder(rare_count(len(settings), rare_share), sizes)
     pivots = {group: len(cells[PIVOT]) for group, cells in places.items()}
     rare_sounds: dict[Place, int] = {}
-    for group, sounds in choose_rare(seed, counts, pivots, space.rare).items():
+    for group, sounds in choose_rare(seed, counts, pivots, space.rare, earlier.rare if earlier else {}).items():
         rng = KeyedRandom(seed, "rare_to_scenes", *group)
         order = rng.shuffled(places[group][PIVOT])
         rare_sounds.update(zip(order, rng.shuffled(sounds), strict=False))
@@ -130,20 +146,33 @@ def _set_rare(
     return rare_sounds
 
 
-def draw_registers(seed: int, settings: Sequence[Setting], catalog: Catalog) -> list[list[str]]:
+def _further_rare(sizes: Sequence[int], rare_share: float, earlier: Earlier) -> list[int]:
+    """Rare pivots that added scenes bring to each split: what the whole set's share asks for and is not there yet."""
+    have = [0] * len(SPLITS)
+    for (split, _), sounds in earlier.rare.items():
+        have[split] += len(sounds)
+    whole = [old + new for old, new in zip(earlier.split_sizes(), sizes, strict=True)]
+    wanted = largest_remainder(rare_count(sum(whole), rare_share), whole)
+    return [max(0, want - there) for want, there in zip(wanted, have, strict=True)]
+
+
+def draw_registers(
+    seed: int, settings: Sequence[Setting], catalog: Catalog, earlier: Earlier | None = None
+) -> list[list[str]]:
     """For each scene the registers of its events, parallel to `labels_of`.
 
-    Within a split, and over all, the registers of a reaction differ by at most one in count over its events.
+    Within a split, and over all, the registers of a reaction differ by at most one in count over its events; with
+    `earlier` scenes, to which these are added, over all by as little as `quotas.top_up` says.
     """
     registers = [[""] * sum(COMPOSITIONS[setting.composition]) for setting in settings]
-    n_splits = max(setting.split for setting in settings) + 1
     for label, reaction in enumerate(REACTIONS):
-        places: list[list[Place]] = [[] for _ in range(n_splits)]
+        places: list[list[Place]] = [[] for _ in SPLITS]
         for scene, setting in enumerate(settings):
             places[setting.split] += [(scene, i) for i, other in enumerate(labels_of(setting)) if other == label]
         levels = [register.id for register in catalog.registers_of(reaction)]
         rng = KeyedRandom(seed, "registers", reaction)
-        dealt = deal(rng.shuffled(levels), [len(part) for part in places])
+        levels, sizes = rng.shuffled(levels), [len(part) for part in places]
+        dealt = deal_further(levels, earlier.of_registers(label, levels), sizes) if earlier else deal(levels, sizes)
         for part, chosen in zip(places, dealt, strict=True):
             for (scene, position), register in zip(part, rng.shuffled(chosen), strict=True):
                 registers[scene][position] = register

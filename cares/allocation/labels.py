@@ -8,7 +8,9 @@ What is left to choose is the inside of the tables, such that over all groups no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import heapify, heapreplace
 from itertools import permutations
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,8 @@ Table = NDArray[np.int64]
 
 N_LABELS = 4
 PIVOT = 0
+NOTHING: Mapping[Group, Table] = MappingProxyType({})
+"""What there was before, when scenes are not added to others."""
 _OVERALL_WEIGHTS = (0, 8)
 _CYCLES = [
     (first, *rest)
@@ -30,7 +34,12 @@ _CYCLES = [
 
 
 def share_use(
-    seed: int, demand: Mapping[Group, Sequence[int]], pool: Mapping[Group, Sequence[int]], n_sounds: int, attempt: int
+    seed: int,
+    demand: Mapping[Group, Sequence[int]],
+    pool: Mapping[Group, Sequence[int]],
+    n_sounds: int,
+    attempt: int,
+    before: Mapping[Group, Table] = NOTHING,
 ) -> dict[Group, list[int]]:
     """How often each sound is used in each group, as a list with a sound for each event, in the order of dealing.
 
@@ -43,23 +52,45 @@ def share_use(
         pool: sounds that may occur, per (split, location); not empty where there is demand.
         n_sounds: number of sounds, the range of the indices in `pool`.
         attempt: number of the try, part of the key.
+        before: uses [sounds, labels] of each group by scenes to which these are added.
     """
     used: dict[int, list[int]] = {}
+    for (_, location), table in before.items():
+        so_far = used.setdefault(location, [0] * n_sounds)
+        used[location] = [count + more for count, more in zip(so_far, table.sum(axis=1).tolist(), strict=True)]
     result = {}
     for group in sorted(demand):
         location = group[1]
         so_far = used.setdefault(location, [0] * n_sounds)
         order = KeyedRandom(seed, "sound_order", location, attempt).shuffled(sorted(pool[group]))
-        order.sort(key=lambda sound: so_far[sound])
         total = sum(demand[group])
-        result[group] = [order[index % len(order)] for index in range(total)]
+        if group in before:
+            result[group] = _least_used(order, before[group].sum(axis=1).tolist(), so_far, total)
+        else:
+            order.sort(key=lambda sound: so_far[sound])
+            result[group] = [order[index % len(order)] for index in range(total)]
         for sound in result[group]:
             so_far[sound] += 1
     return result
 
 
+def _least_used(order: Sequence[int], in_group: Sequence[int], at_location: Sequence[int], total: int) -> list[int]:
+    """`total` times the sound that was used least in the group, then at the location, then comes first in `order`."""
+    waiting = [(in_group[sound], at_location[sound], rank, sound) for rank, sound in enumerate(order)]
+    heapify(waiting)
+    taken = []
+    for _ in range(total):
+        in_this, here, rank, sound = waiting[0]
+        taken.append(sound)
+        heapreplace(waiting, (in_this + 1, here + 1, rank, sound))
+    return taken
+
+
 def label_tables(
-    demand: Mapping[Group, Sequence[int]], uses: Mapping[Group, Sequence[int]], n_sounds: int
+    demand: Mapping[Group, Sequence[int]],
+    uses: Mapping[Group, Sequence[int]],
+    n_sounds: int,
+    before: Mapping[Group, Table] = NOTHING,
 ) -> dict[Group, Table]:
     """Tables [sounds, reactions] with the given row and column sums whose labels are even for every sound.
 
@@ -73,17 +104,19 @@ def label_tables(
     four reactions: moving one use of a sound from reaction r to q is an edge r -> q, the cheapest sound stands for it,
     and a cycle of such moves leaves all sums as they are. Groups take turns until none improves.
 
-    All costs are integers: a count is scaled by 3 x events.
+    All costs are integers: a count is scaled by 3 x events. What scenes to which these are added use already (`before`)
+    counts in every deviation, but none of it is moved.
     """
     totals = np.array(list(demand.values()), np.int64).reshape(-1, N_LABELS).sum(axis=0)
+    totals += sum((table.sum(axis=0) for table in before.values()), np.zeros(N_LABELS, np.int64))
     scale = 3 * int(totals.sum())
     rates = np.full(N_LABELS, int(totals[1:].sum()), np.int64)
     rates[PIVOT] = 3 * int(totals[PIVOT])
 
     tables = {group: _even_start(demand[group], uses[group], n_sounds) for group in sorted(demand)}
-    splits = sorted({split for split, _ in tables})
+    splits = sorted({split for split, _ in (*tables, *before)})
     own = {split: np.zeros((n_sounds, N_LABELS), np.int64) for split in splits}
-    for (split, _), table in tables.items():
+    for (split, _), table in (*tables.items(), *before.items()):
         own[split] += scale * table - table.sum(axis=1, keepdims=True) * rates
     overall = np.zeros((n_sounds, N_LABELS), np.int64) + sum(own.values())
 

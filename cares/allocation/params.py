@@ -9,7 +9,9 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from cares.core.record import Record
 from cares.records.scene import MOST_TURNS
 
+MOST_SCENES = 100_000
 Share = Annotated[float, Field(ge=0, le=1)]
+NScenes = Annotated[int, Field(ge=1, le=MOST_SCENES)]
 
 
 class SplitShares(Record):
@@ -59,15 +61,30 @@ class AllocationParams(Record):
     `min_turns` and `max_turns` turns, and never fewer than its events need; three events need ten turns. `rare_share`
     is the share of scenes whose pivot is a rare sound; a third of the scenes have a pivot. With `length`, a scene's
     turns follow from how long it should be; without it their number is drawn and nothing is asked of its length.
+    `added` lets a set grow that is built: each entry is a number of further scenes, in templates of their own, dealt
+    after all before them, which stay as they are.
     """
 
-    scenes: Annotated[int, Field(ge=1, le=100_000)]
+    scenes: NScenes
+    added: tuple[NScenes, ...] = Field(default=(), exclude_if=lambda value: not value)
     scenes_per_template: Annotated[int, Field(ge=1, le=1000)]
     splits: SplitShares
     min_turns: Annotated[int, Field(ge=6, le=MOST_TURNS)]
     max_turns: Annotated[int, Field(ge=10, le=MOST_TURNS)]
     rare_share: Annotated[float, Field(ge=0, le=0.3)]
     length: LengthParams | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """Scenes of the start, then of each added batch."""
+        return (self.scenes, *self.added)
+
+    @field_validator("added")
+    @classmethod
+    def _few_enough(cls, value: tuple[int, ...], info: ValidationInfo) -> tuple[int, ...]:
+        if (total := info.data.get("scenes", 0) + sum(value)) > MOST_SCENES:
+            raise ValueError(f"must not bring the scenes above {MOST_SCENES}, they are {total}")
+        return value
 
     @field_validator("max_turns")
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from cares.allocation.labels import N_LABELS, Group, Table
+from cares.allocation.labels import N_LABELS, NOTHING, Group, Table
 from cares.allocation.tally import Tally
 from cares.core.rng import KeyedRandom
 
@@ -69,6 +69,7 @@ def place_sounds(
     tables: Mapping[Group, Table],
     pool: Mapping[Group, Sequence[int]],
     attempt: int,
+    before: Mapping[Group, Table] = NOTHING,
 ) -> list[Group]:
     """Fill the board from the tables; returns the groups where an event is left with a clash (none but for tiny pools).
 
@@ -83,8 +84,9 @@ def place_sounds(
         tables: uses [sounds, labels] of each group.
         pool: sounds that may occur in each group.
         attempt: number of the try, part of the key.
+        before: uses of each group by scenes to which these are added.
     """
-    tally = Tally(tables)
+    tally = Tally(tables, before)
     spots: list[_Spot] = []
     for group in sorted(cells):
         for label, cell in enumerate(cells[group]):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cares.allocation.labels import N_LABELS, PIVOT, Group, Table, unevenness
+import numpy as np
+
+from cares.allocation.labels import N_LABELS, NOTHING, PIVOT, Group, Table, unevenness
 
 Harm = tuple[int, int]
 """By how much a change makes labels less even, then uses; the smaller the better, in this order."""
@@ -15,14 +17,16 @@ class Tally:
 
     Args:
         tables: uses [sounds, labels] of each group, from which counting starts.
+        before: the same of scenes to which these are added.
     """
 
-    def __init__(self, tables: Mapping[Group, Table]) -> None:
+    def __init__(self, tables: Mapping[Group, Table], before: Mapping[Group, Table] = NOTHING) -> None:
         n_sounds = len(next(iter(tables.values()), ()))
         self._labels = [[0] * N_LABELS for _ in range(n_sounds)]
         self._in_group: dict[Group, list[int]] = {}
         self._at_location: dict[int, list[int]] = {}
-        for group, table in tables.items():
+        for group in (*tables, *(group for group in before if group not in tables)):
+            table = sum((part[group] for part in (tables, before) if group in part), np.zeros((), np.int64))
             self._in_group[group] = table.sum(axis=1).tolist()
             at_location = self._at_location.setdefault(group[1], [0] * n_sounds)
             for sound, row in enumerate(table.tolist()):

@@ -2,7 +2,8 @@
 
 What a model writes depends, through rounding, on which requests share its batch. A wave's members therefore follow from
 template numbers alone: the questions of `wave_templates` templates of consecutive number form a group, and a group is
-handed over in waves of at most `wave_size` questions. A new or changed scene touches the waves of its own group only.
+handed over in waves of at most `wave_size` questions. A new or changed scene touches the waves of its own group only,
+and scenes that were added to a set (`allocation.added`) are never in one group with those before them.
 Questions of a group that are the same to the letter are asked once: to a system that cannot hear, both halves of a
 grounding pair may read alike.
 """
@@ -81,12 +82,12 @@ def ask(questions: Sequence[Question], model: AnswersWaves, params: BenchParams,
 
 
 def _groups(items: Sequence[Item], wave_templates: int) -> list[list[int]]:
-    groups: dict[int, list[int]] = {}
+    groups: dict[tuple[int, int], list[int]] = {}
     for place, item in enumerate(items):
         match = re.fullmatch(r"t(\d+)", item.template_id)
         if match is None:
             raise InputError("items.jsonl", f"{item.item_id}.template_id", item.template_id, '"t" and a number')
-        groups.setdefault(int(match[1]) // wave_templates, []).append(place)
+        groups.setdefault((item.added, int(match[1]) // wave_templates), []).append(place)
     return [places for _, places in sorted(groups.items())]
 
 

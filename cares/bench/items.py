@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cares.bench.items_params import ItemsParams
@@ -39,6 +40,7 @@ class Asked(NamedTuple):
     event: PlacedEvent
     reference: Reference
     ordinal: str
+    added: int = 0
 
     @property
     def entity(self) -> str:
@@ -48,7 +50,7 @@ class Asked(NamedTuple):
     @property
     def placed(self) -> Placed:
         """What the position of its answer is drawn for."""
-        return Placed(self.entity, self.scene.split, self.event.reaction)
+        return Placed(self.entity, self.scene.split, self.event.reaction, self.added)
 
 
 class Shown(NamedTuple):
@@ -70,17 +72,19 @@ class _Builder:
         seed: int,
         questions: Questions,
         counterfactuals: Sequence[Counterfactual],
+        added: Mapping[str, int],
     ) -> None:
+        self._added = added
         self._scenes = [scene for scene in scenes if scene.split in params.splits]
         self._catalog, self._params, self._seed, self._questions = catalog, params, seed, questions
-        self._asked = [asked for scene in self._scenes for asked in _asked(scene, catalog)]
+        self._asked = [asked for scene in self._scenes for asked in _asked(scene, catalog, self._batch(scene))]
         self._muted = {(made.scene_id, made.event): made for made in counterfactuals}
 
     def scene(self) -> Iterator[Item]:
         alike = read_confusable_locations(self._catalog.locations)
         draws = {split: Distractors("location", self._seed, alike.__getitem__) for split in self._params.splits}
         at = self._positions(
-            [Placed(scene.scene_id, scene.split, scene.location) for scene in self._scenes], 4, "scene"
+            [Placed(s.scene_id, s.split, s.location, self._batch(s)) for s in self._scenes], 4, "scene"
         )
         for scene in self._scenes:
             entity = scene.scene_id
@@ -133,6 +137,9 @@ class _Builder:
 
     def _positions(self, placed: Sequence[Placed], n_choices: int, task: str) -> dict[str, int]:
         return answer_positions(placed, n_choices, f"answer_position_{task}", self._seed)
+
+    def _batch(self, scene: MixedScene) -> int:
+        return self._added.get(scene.scene_id, 0)
 
     def _muted_of(self, asked: Asked) -> Counterfactual:
         made = self._muted.get((asked.scene.scene_id, asked.event.event))
@@ -194,6 +201,7 @@ class _Builder:
             "texts": shown.texts,
             "answer": shown.answer,
             "order": tuple(canonical.index(choice) for choice in shown.choices),
+            "added": self._batch(scene),
         }
         return Item.model_validate(values | dict(fields))
 
@@ -205,10 +213,11 @@ def build_items(
     seed: int,
     questions: Questions,
     counterfactuals: Sequence[Counterfactual] = (),
+    added: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Item]:
     """All items of the scenes in the wanted splits: task after task, level after level, in the order of the scenes.
 
-    What a question of one split says depends on no scene of another split.
+    What a question of one split says depends on no scene of another split, and on none of a batch that was added later.
 
     Args:
         scenes: finished scenes.
@@ -217,12 +226,13 @@ def build_items(
         seed: the data set's seed.
         questions: the wording.
         counterfactuals: for `grounding`, a mix without it for each event of `params.muted_splits`.
+        added: number of the batch with which a scene was added, by its id; those that are not named are of the start.
 
     Raises:
         InputError: a sound or location that the catalog does not hold, a location with too few sounds, a counterfactual
             that is missing or was made from another file, or a sound that occurs twice in a scene of `grounding`.
     """
-    builder = _Builder(scenes, catalog, params, seed, questions, counterfactuals)
+    builder = _Builder(scenes, catalog, params, seed, questions, counterfactuals, added)
     tasks: dict[Task, Callable[[], Iterator[Item]]] = {
         "scene": builder.scene,
         "sounds": builder.sounds,
@@ -233,7 +243,7 @@ def build_items(
     return [item for task in params.tasks for item in tasks[task]()]
 
 
-def _asked(scene: MixedScene, catalog: Catalog) -> Iterator[Asked]:
+def _asked(scene: MixedScene, catalog: Catalog, added: int) -> Iterator[Asked]:
     """The events of a scene; InputError when the catalog does not hold its location or a sound."""
     if scene.location not in catalog.locations:
         where = f"{scene.scene_id}.location"
@@ -250,4 +260,4 @@ def _asked(scene: MixedScene, catalog: Catalog) -> Iterator[Asked]:
             label=event.reaction,
             time_ms=(event.start_sample * 1000 + SAMPLE_RATE // 2) // SAMPLE_RATE,
         )
-        yield Asked(scene, event, reference, ORDINALS[starts.index(event.start_sample)])
+        yield Asked(scene, event, reference, ORDINALS[starts.index(event.start_sample)], added)

@@ -3,7 +3,8 @@
 Positions: within a split the right answer stands at each place equally often, in all and for each label. Distractors:
 what is often an answer is as often a distractor, three times to once, so that an option's name does not tell how likely
 it is. Everything is a keyed draw, or a count over the questions before in the same split: further scenes at the end
-leave the distractors of the earlier ones alone, and the positions of all but the last few of a label.
+leave the distractors of the earlier ones alone, and so they do their positions where they are a batch of their own
+(`allocation.added`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ N_DISTRACTORS = 3
 
 
 class Placed(NamedTuple):
-    """What a position is drawn for: a question, its split, and the label that positions are to be even for."""
+    """What a position is drawn for: a question, its split, the label that positions are to be even for, its batch."""
 
     item_id: str
     split: str
     label: str
+    added: int = 0
 
 
 def answer_positions(placed: Sequence[Placed], n_choices: int, purpose: str, seed: int) -> dict[str, int]:
@@ -34,7 +36,9 @@ def answer_positions(placed: Sequence[Placed], n_choices: int, purpose: str, see
 
     In each split the counts of the places differ by at most one, over all questions and over those of each label:
     blocks of `n_choices` questions of one label get all places in drawn order, a last, smaller block those least used
-    in the split. Splits do not depend on each other.
+    in the split. Splits do not depend on each other. A batch that was added depends on those before it, never the other
+    way: it first fills the last block of each label. For each label the counts then still differ by at most one, over
+    all questions of a split by a few more.
 
     Args:
         placed: the questions in their order; ids differ.
@@ -43,19 +47,25 @@ def answer_positions(placed: Sequence[Placed], n_choices: int, purpose: str, see
         seed: the data set's seed.
     """
     positions: dict[str, int] = {}
-    groups: dict[str, dict[str, list[str]]] = {}
-    for item_id, split, label in placed:
-        groups.setdefault(split, {}).setdefault(label, []).append(item_id)
+    groups: dict[str, dict[tuple[int, str], list[str]]] = {}
+    for item_id, split, label, added in placed:
+        groups.setdefault(split, {}).setdefault((added, label), []).append(item_id)
     for split, by_label in groups.items():
         used = [0] * n_choices
-        for label, ids in sorted(by_label.items()):
-            for start in range(0, len(ids), n_choices):
-                block = ids[start : start + n_choices]
-                drawn = KeyedRandom(seed, purpose, split, label, start // n_choices).shuffled(range(n_choices))
-                wanted = set(sorted(drawn, key=used.__getitem__)[: len(block)])
-                for item_id, position in zip(block, (p for p in drawn if p in wanted), strict=True):
+        blocks: Counter[str] = Counter()
+        left: dict[str, list[int]] = {}
+        for (_, label), ids in sorted(by_label.items()):
+            waiting = list(ids)
+            while waiting:
+                if not left.get(label):
+                    left[label] = KeyedRandom(seed, purpose, split, label, blocks[label]).shuffled(range(n_choices))
+                    blocks[label] += 1
+                block, waiting = waiting[: len(left[label])], waiting[len(left[label]) :]
+                wanted = set(sorted(left[label], key=used.__getitem__)[: len(block)])
+                for item_id, position in zip(block, (p for p in left[label] if p in wanted), strict=True):
                     positions[item_id] = position
                     used[position] += 1
+                left[label] = [place for place in left[label] if place not in wanted]
     return positions
 
 

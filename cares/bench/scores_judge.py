@@ -65,14 +65,15 @@ def waves(found: Sequence[Case], wave_templates: int, wave_size: int) -> list[li
     Raises:
         InputError: a template's id is not "t" and a number.
     """
-    groups: dict[tuple[str, int], list[int]] = {}
+    groups: dict[tuple[str, int, int], list[int]] = {}
     for place, case in enumerate(found):
         match = re.fullmatch(r"t(\d+)", case.item.template_id)
         if match is None:
             raise InputError(
                 "items.jsonl", f"{case.item.item_id}.template_id", case.item.template_id, '"t" and a number'
             )
-        groups.setdefault((case.answer.system, int(match[1]) // wave_templates), []).append(place)
+        group = case.answer.system, case.item.added, int(match[1]) // wave_templates
+        groups.setdefault(group, []).append(place)
     return [
         places[start : start + wave_size]
         for _, places in sorted(groups.items())

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -126,6 +127,12 @@ def _in_processes(
                 if given in ready:
                     yield ready.pop(given)
                     given += 1
+    except BrokenProcessPool:
+        _stop(pool)
+        raise CaresError(
+            f"{desc}: a worker process was killed (no memory left?). What was finished is kept: run the same command "
+            "again to go on, with fewer workers (CARES_WORKERS) if memory was short"
+        ) from None
     except BaseException:
         _stop(pool)
         raise

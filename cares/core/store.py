@@ -1,11 +1,13 @@
 """The item store: every per-item result under a key of its inputs, so that a killed stage resumes where it was.
 
-An entry is one file: a header line (sizes and SHA-256), the result's canonical JSON, then optional raw bytes. It is
-written atomically and checked when read; a damaged entry counts as absent, is reported on stderr and made again.
+An entry is one file: a header line (size of the JSON, key, SHA-256 of what follows, and a SHA-256 of these three), the
+result's canonical JSON, then optional raw bytes. It is written atomically and checked when read; a damaged entry, or
+one of another key, counts as absent, is reported on stderr and made again.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import sys
@@ -44,27 +46,53 @@ class ItemStore:
         """The entry of `key`, or None when it is absent or damaged."""
         path = self.path(key)
         try:
-            data = path.read_bytes()
+            return _parsed(path.read_bytes(), key)
         except FileNotFoundError:
             return None
-        try:
-            head, body = data.split(b"\n", 1)
-            header = json.loads(head)
-            if hashlib.sha256(body).hexdigest() != header["sha256"]:
-                raise ValueError("hash differs")
-            size = header["json"]
-            return Entry(json.loads(body[:size]), body[size:])
-        except (ValueError, KeyError, TypeError) as error:
-            print(f"store: {path} is damaged ({error}); it is made again", file=sys.stderr)
-            return None
+        except ValueError as error:
+            problem = str(error)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            problem = "it cannot be read"
+        print(f"store: {path} is damaged ({problem}); it is made again", file=sys.stderr)
+        return None
 
     def put(self, key: str, value: Json, blob: bytes = b"") -> Entry:
         """Keep a result; returns what `get` will return, so that fresh and resumed runs see the same value."""
         text = dumps(value).encode("utf-8")
         body = text + blob
-        header = dumps({"json": len(text), "sha256": hashlib.sha256(body).hexdigest()}).encode("ascii")
+        facts = {"json": len(text), "key": key, "sha256": hashlib.sha256(body).hexdigest()}
+        header = dumps({**facts, "header": digest(facts)}).encode("ascii")
         write_bytes(self.path(key), header + b"\n" + body)
         return Entry(json.loads(text), blob)
+
+
+def _parsed(data: bytes, key: str) -> Entry:
+    """An entry's content; ValueError says what is wrong with it.
+
+    Entries of earlier versions have no key and no sum of their header; their JSON has to be canonical instead, so that
+    a header that cuts it elsewhere is noticed.
+    """
+    head, line_feed, body = data.partition(b"\n")
+    if not line_feed:
+        raise ValueError("empty" if not head else "no whole header")
+    header = json.loads(head)
+    if not isinstance(header, dict) or not {"json", "sha256"} <= header.keys():
+        raise ValueError("no header")
+    if "header" in header and digest({n: v for n, v in header.items() if n != "header"}) != header["header"]:
+        raise ValueError("the header's hash differs")
+    if header.get("key", key) != key:
+        raise ValueError("it belongs to another key")
+    if hashlib.sha256(body).hexdigest() != header["sha256"]:
+        raise ValueError("hash differs")
+    size = header["json"]
+    if type(size) is not int or not 0 < size <= len(body):
+        raise ValueError("the header's size is wrong")
+    value = json.loads(body[:size])
+    if "header" not in header and dumps(value).encode("utf-8") != body[:size]:
+        raise ValueError("the header's size is wrong")
+    return Entry(value, body[size:])
 
 
 def item_key(**parts: Json) -> str:

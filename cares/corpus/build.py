@@ -103,7 +103,7 @@ def build_corpus(scenes: int, params: Params, lengths: Lengths, workers: int | N
     """
     catalog, seed = load_catalog(), params.seed
     rare = frozenset(sound.id for sound in catalog.sounds.values() if sound.group == "rare")
-    sections = params.section("allocation", AllocationParams).to_json() | {"scenes": scenes}
+    sections = params.section("allocation", AllocationParams).to_json() | {"scenes": scenes, "added": []}
     allocation_params = AllocationParams.parse(sections, "command line", "allocation")
     # a wrong value is found out before anything is synthesised
     speech, timeline = params.section("speech", SpeechParams), params.section("timeline", TimelineParams)

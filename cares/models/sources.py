@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from cares.core.errors import CaresError, InputError
+from cares.core.paths import given_folder
 from cares.models.schema import Model, PackagePart, WeightFile
 
 WHAT_TO_DO = (
@@ -32,7 +33,7 @@ def given_file(model_id: str, file: WeightFile) -> Path | None:
     given = os.environ.get("CARES_WEIGHTS")
     if not given:
         return None
-    folder = Path(given).expanduser()
+    folder = given_folder(given)
     if not folder.is_dir():
         raise InputError("environment", "CARES_WEIGHTS", given, "a folder with weight files")
     for path in (folder / model_id / file.name, folder / file.name):

@@ -48,6 +48,7 @@ class Item(Record):
     event, time_ms, sound, sound_name: what the question is about; None or "" for `scene` and `summary`. They say more
         than the question: `neither` reveals none of them.
     pair: of `grounding`, the same for both halves. words: of `summary`, the length that is asked for.
+    added: the number of the batch with which its scene was added; left out for the scenes of the start.
     references: the event in question; for `summary` all events of the scene; none for `scene`.
     """
 
@@ -70,6 +71,7 @@ class Item(Record):
     sound_name: str = ""
     pair: str = ""
     words: Annotated[int, Field(ge=1)] | None = None
+    added: Count = Field(default=0, exclude_if=lambda value: value == 0)
     references: tuple[Reference, ...] = ()
 
     @property

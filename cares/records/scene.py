@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -53,7 +54,11 @@ class Event(Record):
 
 
 class Scene(Record):
-    """One line of scenes.jsonl; `length_s`, how long the scene should be, is left out where nothing is asked."""
+    """One line of scenes.jsonl.
+
+    `length_s`, how long the scene should be, is left out where nothing is asked; `added`, the number of the batch with
+    which the scene was added, for the scenes that were there from the start.
+    """
 
     scene_id: str
     template_id: str
@@ -67,6 +72,7 @@ class Scene(Record):
     composition: Composition
     events: tuple[Event, ...]
     length_s: Annotated[float, Field(gt=0)] | None = Field(default=None, exclude_if=lambda value: value is None)
+    added: Count = Field(default=0, exclude_if=lambda value: value == 0)
 
     @model_validator(mode="after")
     def _events_match(self) -> Self:
@@ -79,6 +85,14 @@ class Scene(Record):
         if slots != sorted(set(slots)) or any(not 1 <= slot < self.n_turns for slot in slots):
             raise ValueError(f"slots {slots} must rise within 1 and n_turns - 1")
         return self
+
+
+def batches(scenes: Iterable[Scene]) -> list[list[Scene]]:
+    """The scenes that were there from the start, then those of each batch that was added later."""
+    found: dict[int, list[Scene]] = {}
+    for scene in scenes:
+        found.setdefault(scene.added, []).append(scene)
+    return [found[number] for number in sorted(found)]
 
 
 class Template(Record):

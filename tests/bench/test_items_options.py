@@ -70,11 +70,23 @@ def test_positions_are_even_in_each_split_and_for_each_label(
     assert at.keys() == {item.item_id for item in placed}
     for split in ("train", "test"):
         for label in (*"abcde", None):
-            found = [
-                at[name] for name, its_split, its_label in placed if its_split == split and label in (its_label, None)
-            ]
+            found = [at[one.item_id] for one in placed if one.split == split and label in (one.label, None)]
             counts = [found.count(place) for place in range(n_choices)]
             assert max(counts) - min(counts) <= 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), max_size=60), st.sampled_from([2, 4]))
+def test_positions_of_an_added_batch_change_none_before_it(drawn: list[tuple[str, int]], n_choices: int) -> None:
+    placed = [Placed(f"i{number}", "train", label, added) for number, (label, added) in enumerate(drawn)]
+    at = answer_positions(placed, n_choices, "test", 1)
+    for last in range(4):
+        before = [item for item in placed if item.added <= last]
+        assert answer_positions(before, n_choices, "test", 1) == {item.item_id: at[item.item_id] for item in before}
+    for label in "abc":
+        counts = Counter(dict.fromkeys(range(n_choices), 0))
+        counts.update(at[item.item_id] for item in placed if item.label == label)
+        assert max(counts.values()) - min(counts.values()) <= 1
 
 
 def test_locations_that_sound_alike_are_known_both_ways_and_leave_four_apart(catalog: Catalog) -> None:

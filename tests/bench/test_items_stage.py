@@ -44,6 +44,9 @@ def folder(
 ) -> Path:
     place = tmp_path / "ein Bündel"
     write_records(place / "data/scenes/scenes.jsonl", scenes)
+    allocated = place / "data/allocation/scenes.jsonl"
+    allocated.parent.mkdir(parents=True)
+    allocated.touch()
     write_records(place / "data/bench/counterfactuals/manifest.jsonl", counterfactuals(scenes))
     shutil.copytree(REPO / "prompts", place / "prompts")
     set_params(place)

@@ -110,3 +110,56 @@ def test_ctrl_c_stops_workers_too(tmp_path):
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid.name[4:]), 0)
+
+
+WORKERS = """
+import os, signal, sys, time
+from cares.core.executor import map_items
+from cares.core.stage import run_stage
+def work(n):
+    if n == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return n
+def main():
+    map_items(work, range(8), desc="t", workers=2)
+if __name__ == "__main__":
+    run_stage(main)
+"""
+
+
+def test_a_killed_worker_ends_the_stage_with_a_message(tmp_path):
+    (tmp_path / "stage.py").write_text(WORKERS)
+    done = subprocess.run([sys.executable, "stage.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "a worker process was killed" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("shell", [False, True])
+def test_a_stage_ends_when_the_dvc_that_started_it_is_killed(tmp_path, shell):
+    (tmp_path / "stage.py").write_text(
+        "import os, time\n"
+        "from cares.core.stage import end_with_dvc\n"
+        "end_with_dvc()\n"
+        "open('pid', 'w').write(str(os.getpid()))\n"
+        "os.rename('pid', 'ready')\n"
+        "time.sleep(60)\n"
+    )
+    command = f"'{sys.executable}' stage.py; true" if shell else [sys.executable, "stage.py"]
+    starts = (
+        "import os, subprocess\n"
+        f"subprocess.run({command!r}, shell={shell}, env={{**os.environ, 'DVC_STAGE': 'stage'}})\n"
+    )
+    dvc = subprocess.Popen([sys.executable, "-c", starts], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 120
+    while not (tmp_path / "ready").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    stage = int((tmp_path / "ready").read_text())
+    time.sleep(1.2)
+    os.kill(stage, 0)
+    dvc.kill()
+    dvc.wait()
+    end = time.monotonic() + 60
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < end:
+            os.kill(stage, 0)
+            time.sleep(0.1)
