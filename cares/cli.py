@@ -16,10 +16,13 @@ from cares.commands import (
     doctor,
     estimate,
     judge,
+    locked,
     mend,
     mix,
     params,
     probes,
+    pull,
+    push,
     show,
     sounds,
     verify,
@@ -32,6 +35,7 @@ models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
 app.add_typer(models_app, name="models")
 judge.register(app)
 estimate.register(app)
+locked.register(app)
 mend.register(app)
 mix.register(app)
 params.register(app)
@@ -40,6 +44,8 @@ agreement.register(app)
 audit.register(app)
 bench.register(app)
 doctor.register(app)
+pull.register(app)
+push.register(app)
 show.register(app)
 sounds.register(app)
 verify.register(app)
