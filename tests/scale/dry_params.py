@@ -27,6 +27,15 @@ SHORT: dict[str, dict[str, Any]] = {
         "crossfade_ms": 50,
     },
 }
+# for a dry run as a test: as little of what does not grow with the number of scenes as can be
+TINY = 12
+FEW: dict[str, dict[str, Any]] = {
+    "sounds": {
+        "takes": {"train": 1, "validation": 1, "test": 1},
+        "ambience_takes": {"train": 1, "validation": 1, "test": 1},
+    },
+    "rooms": {"event_positions": 1, "max_seconds": 0.3},
+}
 LARGE = 1000
 # as conf/size/paper.yaml, where it grows with the number of scenes
 AS_PAPER: dict[str, dict[str, Any]] = {
@@ -39,7 +48,8 @@ AS_PAPER: dict[str, dict[str, Any]] = {
 def set_params(path: Path, scenes: int) -> None:
     """Change params.yaml for a dry run of so many scenes."""
     params = yaml.safe_load(path.read_text(encoding="utf-8"))
-    for changes in (SHORT, AS_PAPER if scenes >= LARGE else {}, {"allocation": {"scenes": scenes}}):
+    sized = AS_PAPER if scenes >= LARGE else FEW if scenes < TINY else {}
+    for changes in (SHORT, sized, {"allocation": {"scenes": scenes}}):
         for section, values in changes.items():
             for name, value in values.items():
                 assert name in params[section], f"params.yaml has no {section}.{name}"
