@@ -10,10 +10,10 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE = 1
 export DVC_NO_ANALYTICS = 1
 
-.PHONY: help params preflight repro test lint unit pipeline verify env weights bench clean
+.PHONY: help params preflight repro test lint unit pipeline verify env weights bench clean audit-packages
 
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 repro: preflight weights ## environment, weights and the whole pipeline
 	@cares mend
@@ -65,6 +65,9 @@ verify: env ## rebuild in a clean copy, compare every hash (VERIFY='--twice', '-
 
 bench: env ## measure speed and memory
 	@for script in benchmarks/bench_*.py; do python $$script || exit 1; done
+
+audit-packages: env ## known weaknesses of the pinned packages, as a report
+	@python -m cares.repro.packages constraints.txt
 
 clean: ## remove the environment and the item store; data and weights stay
 	rm -rf $(VENV) .cares

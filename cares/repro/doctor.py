@@ -66,14 +66,20 @@ def _workers() -> str:
 
 
 def damaged_scenes(root: Path) -> list[str]:
-    """Mixes of SHA256SUMS that are missing or are not what it says; empty when all is well or nothing was made yet."""
+    """Mixes of SHA256SUMS that are missing or are not what it says; empty when all is well or nothing was made yet.
+
+    InputError names a line that is none of a file beside it.
+    """
     sums = root / "data" / "scenes" / "SHA256SUMS"
     if not sums.is_file():
         return []
     found = []
-    for line in sums.read_text(encoding="utf-8").splitlines():
-        wanted, name = line.split(maxsplit=1)
-        path = sums.parent / name.lstrip("*")
+    for number, line in enumerate(sums.read_text(encoding="utf-8").splitlines(), 1):
+        wanted, _, name = line.partition(" ")
+        name = name.strip().lstrip("*")
+        if not name or name != Path(name).name or "\0" in name:
+            raise InputError(sums, f"line {number}", line, "a hash and the name of a file beside it")
+        path = sums.parent / name
         if not path.is_file():
             found.append(f"{path.name} is missing")
         elif file_digest(path) != wanted:

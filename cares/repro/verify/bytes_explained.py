@@ -100,7 +100,7 @@ def _sound(wanted: Path, found: Path) -> Json:
 
 
 def _array(wanted: Path, found: Path) -> Json:
-    left, right = np.load(wanted, mmap_mode="r"), np.load(found, mmap_mode="r")
+    left, right = (np.load(path, mmap_mode="r", allow_pickle=False) for path in (wanted, found))
     if left.shape != right.shape or left.dtype != right.dtype:
         shapes = [f"{data.dtype} {list(data.shape)}" for data in (left, right)]
         return {"shapes": shapes, "text": f"{shapes[1]} for {shapes[0]}"}

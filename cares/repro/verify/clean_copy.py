@@ -182,7 +182,7 @@ class CleanCopy:
                         hashes[dep.path] = dep.md5
                 if hashes[dep.path] != dep.md5:
                     stale.setdefault(stage.name, []).append(dep.path)
-            if changed := _changed_params(stage, self.root / "params.yaml"):
+            if changed := changed_params(stage, self.root / "params.yaml"):
                 stale.setdefault(stage.name, []).extend(changed)
         return taken, stale
 
@@ -211,7 +211,8 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _changed_params(stage: LockedStage, path: Path) -> list[str]:
+def changed_params(stage: LockedStage, path: Path) -> list[str]:
+    """The parameters of a stage that have other values in params.yaml (`path`) than in the lock."""
     values = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
     changed = []
     for key, locked in stage.params.items():
