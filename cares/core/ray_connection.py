@@ -15,6 +15,8 @@ import secrets
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -24,10 +26,12 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from cares.core.errors import CaresError, InputError
+from cares.core.ray_guard import sweep
 
 LOOPBACK = ("127.0.0.1", "localhost")
 OBJECT_STORE_BYTES = 128 << 20  # items and results pass through it one by one; what does not fit goes to disk
 CONNECT_S = 10.0
+GUARD = Path(__file__).with_name("ray_guard.py")
 STARTS = 3  # Ray gives its first process 30 s to appear, whatever else the machine has to do
 PREFIX, LOCK = "cares-ray-", "in-use"
 ON_LOOPBACK = {
@@ -53,6 +57,7 @@ class Connection(NamedTuple):
     cpus: int
     folder: Path | None
     lock: IO[bytes] | None
+    guard: subprocess.Popen[bytes] | None
 
 
 _open: Connection | None = None
@@ -87,10 +92,12 @@ def disconnect() -> None:
     atexit.unregister(disconnect)
     before.ray.shutdown()
     if before.folder:
-        _kill_what_names(before.folder)
+        sweep(before.folder)
         shutil.rmtree(before.folder, ignore_errors=True)
     if before.lock:
         before.lock.close()
+    if before.guard:
+        before.guard.communicate()
 
 
 def own_environment() -> dict[str, str]:
@@ -144,6 +151,9 @@ def _started(ray: Any, count: int) -> Connection:
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=temporary_root()))
     lock = (folder / LOCK).open("wb")
     fcntl.flock(lock, fcntl.LOCK_EX)
+    guard = subprocess.Popen(  # its standard input ends with this process
+        [sys.executable, "-I", str(GUARD), str(folder)], stdin=subprocess.PIPE, start_new_session=True
+    )
     try:
         with _quiet():
             ray.init(
@@ -160,11 +170,12 @@ def _started(ray: Any, count: int) -> Connection:
             raise CaresError(f"Ray listens on {bound}, not on {LOOPBACK[0]} alone; is it of another version?")
     except BaseException:
         ray.shutdown()
-        _kill_what_names(folder)  # Ray forgets the processes of a start that failed
+        sweep(folder)  # Ray forgets the processes of a start that failed
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
+        guard.communicate()
         raise
-    return Connection(ray, "", False, count, folder, lock)
+    return Connection(ray, "", False, count, folder, lock, guard)
 
 
 def _on_loopback(environment: dict[str, str]) -> Any:
@@ -196,7 +207,7 @@ def _join(address: str) -> Connection:
             f"CARES_RAY_ADDRESS={address}: no Ray that can be joined ({reason}). Start one with cares cluster start, "
             "or unset the variable"
         ) from None
-    return Connection(ray, address, True, int(ray.cluster_resources().get("CPU", 1)), None, None)
+    return Connection(ray, address, True, int(ray.cluster_resources().get("CPU", 1)), None, None, None)
 
 
 def _resolved(address: str) -> tuple[str, str | None]:
@@ -208,15 +219,6 @@ def _resolved(address: str) -> tuple[str, str | None]:
     if (ours := running()) and address in ("auto", ours.address):
         return ours.address, ours.token
     return address, None
-
-
-def _kill_what_names(folder: Path) -> None:
-    """End the processes of Ray that were started with this folder, which no other Ray has, and are still there."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            with contextlib.suppress(OSError):
-                if f"{folder}/".encode() in (entry / "cmdline").read_bytes():
-                    os.kill(int(entry.name), signal.SIGKILL)
 
 
 @contextlib.contextmanager

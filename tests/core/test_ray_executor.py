@@ -243,4 +243,4 @@ def test_a_run_that_is_stopped_leaves_no_process(tmp_path, number):
     if number == signal.SIGINT:
         assert run.returncode == 130
         assert "Traceback" not in said
-    wait_until(lambda: not started & set(processes()), 30)
+    wait_until(lambda: not started & set(processes()))

@@ -1,0 +1,48 @@
+"""Ends the processes and files of a Ray when the process that started it is gone, even by SIGKILL. Run as a script.
+
+Most of Ray's processes end with it by themselves, some only when they look, which can take a minute. The guard reads
+its standard input, of which the starter holds the other end, until that end closes. Needs the standard library only.
+Usage: python ray_guard.py FOLDER
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+SWEEPS, PAUSE_S = 5, 0.5  # what was being started during one sweep is there in the next
+
+
+def sweep(folder: Path) -> int:
+    """Kill the processes that were started with this folder, which no other Ray has; how many there were."""
+    found = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                if f"{folder}/".encode() in (entry / "cmdline").read_bytes():
+                    os.kill(int(entry.name), signal.SIGKILL)
+                    found += 1
+    return found
+
+
+def main() -> None:
+    """Wait for the end of the starter, then clean up behind it."""
+    folder = Path(sys.argv[1])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stdin.buffer.read()
+    for _ in range(SWEEPS):
+        sweep(folder)
+        time.sleep(PAUSE_S)
+        if not folder.exists():
+            return
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
