@@ -10,15 +10,17 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE = 1
 export DVC_NO_ANALYTICS = 1
 
-.PHONY: help params preflight repro test lint unit pipeline env weights bench clean
+.PHONY: help params preflight repro test lint unit pipeline verify env weights bench clean audit-packages
 
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 repro: preflight weights ## environment, weights and the whole pipeline
 	@cares mend
 	@cares check
 	@dvc repro
+	@# what was built here, not pulled, has this machine's fingerprint beside it
+	@git diff --quiet HEAD -- dvc.lock 2>/dev/null || cares doctor --store
 	@cares summary
 
 $(BIN)/pip:
@@ -58,8 +60,14 @@ unit: env ## all tests but the whole pipeline
 pipeline: env ## the whole pipeline at its smallest size, in a copy
 	@pytest -m repro
 
+verify: env ## rebuild in a clean copy, compare every hash (VERIFY='--twice', '--stage cheap', '--against PLACE')
+	@cares verify $(VERIFY)
+
 bench: env ## measure speed and memory
 	@for script in benchmarks/bench_*.py; do python $$script || exit 1; done
+
+audit-packages: env ## known weaknesses of the pinned packages, as a report
+	@python -m cares.repro.packages constraints.txt
 
 clean: ## remove the environment and the item store; data and weights stay
 	rm -rf $(VENV) .cares

@@ -16,12 +16,16 @@ from cares.commands import (
     doctor,
     estimate,
     judge,
+    locked,
     mend,
     mix,
     params,
     probes,
+    pull,
+    push,
     show,
     sounds,
+    verify,
     voices,
 )
 from cares.core.stage import run_stage
@@ -31,6 +35,7 @@ models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
 app.add_typer(models_app, name="models")
 judge.register(app)
 estimate.register(app)
+locked.register(app)
 mend.register(app)
 mix.register(app)
 params.register(app)
@@ -39,8 +44,11 @@ agreement.register(app)
 audit.register(app)
 bench.register(app)
 doctor.register(app)
+pull.register(app)
+push.register(app)
 show.register(app)
 sounds.register(app)
+verify.register(app)
 voices.register(app)
 
 

@@ -10,7 +10,7 @@ from cares.core.stage import run_stage
 from cares.mix.backend import backend_from_environment
 from cares.mix.lengths import describe_lengths, length_rows
 from cares.mix.pieces import DIALOGUES, SPEECH
-from cares.mix.plots import loudness_rows, write_csv
+from cares.mix.plots import loudness_values, spread_rows, write_csv
 from cares.mix.scenes import FOLDER, describe_mixes, join_timelines, mix_scenes
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
@@ -30,11 +30,11 @@ def main() -> None:
     check_not_empty(items, TIMELINES)
     with replace_folder(FOLDER) as out:
         mixed = mix_scenes(items, out, Path(), backend_from_environment())
-    scenes = [item.scene for item in items]
+    scenes, timelines = [item.scene for item in items], (item.timeline for item in items)
     lengths = describe_lengths(mixed, scenes)
     metrics = {**describe_mixes(mixed), "length": lengths}
     write_json(Path("metrics/mix.json"), metrics)
-    write_csv(Path("metrics/plots/mix_loudness.csv"), loudness_rows(mixed))
+    write_csv(Path("metrics/plots/mix_loudness.csv"), spread_rows(loudness_values(mixed, timelines)))
     write_csv(Path("metrics/plots/scene_lengths.csv"), length_rows(mixed, scenes))
     loudness = metrics["integrated_lufs"]
     print(f"mix: {len(mixed)} scenes, {metrics['seconds']['total']} s -> {FOLDER}")

@@ -14,7 +14,7 @@ from cares.mix.choices import BANK, ROOMS, Bank
 from cares.mix.params import MixParams, TimelineParams
 from cares.mix.pieces import ALIGNMENT, DIALOGUES, SPEECH
 from cares.mix.plan import TimelineWork, describe_outcomes, join_inputs, plan_scenes
-from cares.mix.plots import gap_rows, write_csv
+from cares.mix.plots import gap_values, spread_rows, write_csv
 from cares.records.bank import Room, Take
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
@@ -48,7 +48,7 @@ def main() -> None:
         raise CaresError(f"no scene could be placed: {'; '.join(left_out)}")
     write_records(OUT, timelines)
     write_json(Path("metrics/timeline.json"), describe_outcomes(outcomes))
-    write_csv(Path("metrics/plots/timeline_gaps.csv"), gap_rows(timelines))
+    write_csv(Path("metrics/plots/timeline_gaps.csv"), spread_rows(gap_values(timelines)))
     print(f"timeline: {len(timelines)} of {len(outcomes)} scenes placed -> {OUT}")
     if left_out:
         print(f"timeline: left out: {'; '.join(left_out)}")

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from cares.bench.leaderboard_published import Published
-from cares.bench.plain import no_formula
 from cares.bench.scores import headline
 from cares.bench.scores_rows import TASK_KEYS
 from cares.core.canonical import Json
+from cares.core.text import no_formula, plain
 
 MARK = "†"
 NONE_PUBLISHED = (
@@ -100,7 +100,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
     for row in rows:
         cells = [_cell(row.cells.get(task), task, "–") for task in tasks]
         lines.append("| " + " | ".join([_pipe(_name(row)), *cells]) + " |")
-    return "\n".join([*lines, "", *(f"{note}  " for note in _notes(rows))]) + "\n"
+    return "\n".join([*lines, "", *(f"{_pipe(note)}  " for note in _notes(rows))]) + "\n"
 
 
 def to_latex(rows: Sequence[Row]) -> str:
@@ -114,7 +114,7 @@ def to_latex(rows: Sequence[Row]) -> str:
         name = _escaped(_name(row)).replace(MARK, r"\textsuperscript{\textdagger}")
         lines.append(f"{name} & {' & '.join(cell.replace(MARK, '*') for cell in cells)} \\\\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([*lines, *(f"% {note}" for note in _notes(rows))]) + "\n"
+    return "\n".join([*lines, *(f"% {plain(note)}" for note in _notes(rows))]) + "\n"
 
 
 def to_json(rows: Sequence[Row]) -> Json:

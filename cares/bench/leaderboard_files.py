@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from cares.bench.leaderboard import our_row, published_row, to_csv, to_json, to_latex, to_markdown
 from cares.bench.leaderboard_published import Published
-from cares.bench.plain import no_formula
 from cares.bench.scores import headline, score_tasks
 from cares.bench.scores_compare import Difference, compare
 from cares.bench.scores_summary import Judged
 from cares.catalog.catalog import Catalog
 from cares.core.canonical import Json
 from cares.core.errors import InputError
+from cares.core.text import no_formula
 from cares.records.answer import Answer
 from cares.records.item import Item
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from cares.bench.items_file import read_items
 from cares.bench.leaderboard_files import Files, Standing, leaderboard_files
 from cares.bench.leaderboard_published import Published
-from cares.bench.plain import plain
 from cares.catalog.catalog import Catalog
 from cares.core.canonical import file_digest, read_json
 from cares.core.errors import InputError
 from cares.core.record import read_records
+from cares.core.text import plain
 from cares.records.answer import Answer
 
 UNFINISHED = ("preflight.json", "run.json", "asked.jsonl")

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cares.bench.plain import plain
 from cares.bench.run_journal import Journal, Kept
 from cares.bench.scores_rows import task_key
 from cares.bench.systems import read_answer
 from cares.bench.systems_audio import AudioQuestion, AudioSystem, audio_question
 from cares.bench.systems_repeats import repeated
 from cares.core.canonical import digest
+from cares.core.text import plain
 from cares.llm.types import ChatAnswer
 from cares.records.answer import Answer
 from cares.records.item import Item

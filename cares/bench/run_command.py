@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from cares.bench.adapters.params import TransformersParams
 from cares.bench.params import BenchParams
-from cares.bench.plain import plain
 from cares.bench.run_audio import hear_items, told_errors, told_timings, with_kept
 from cares.bench.run_folder import claim
 from cares.bench.run_items import ITEMS, chosen_items, data_root, frozen_items
@@ -21,6 +20,7 @@ from cares.catalog.load import load_catalog
 from cares.core.canonical import file_digest
 from cares.core.errors import CaresError
 from cares.core.params import Params
+from cares.core.text import plain
 
 SEED, BOOTSTRAP = 1, 2000
 

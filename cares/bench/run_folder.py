@@ -13,6 +13,7 @@ from cares.core.canonical import Json, read_json, write_json
 from cares.core.errors import InputError
 
 RUN = "run.json"
+LONGEST = 100
 _MARKED = re.compile(r".*-(?:[0-9a-f]{8}|constrained)")
 _HINT = "It would be replaced or mixed; give another --out."
 
@@ -20,12 +21,13 @@ _HINT = "It would be replaced or mixed; give another --out."
 def slug(name: str) -> str:
     """A model's name as the name of a folder, another for every name.
 
-    A name that has to be changed, or that looks as if it had been, gets a part of its hash.
+    A name that has to be changed, that is too long for a file system, or that looks as if it had been changed, gets a
+    part of its hash.
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "model"
-    if plain == name and not _MARKED.fullmatch(name):
+    if plain == name and len(name) <= LONGEST and not _MARKED.fullmatch(name):
         return plain
-    return f"{plain[:100]}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return f"{plain[:LONGEST]}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def claim(out: Path, model: str, identity: str, constrained: bool, max_tokens: int) -> None:

@@ -16,12 +16,13 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from cares.bench.plain import plain
 from cares.bench.systems_audio import AudioQuestion, wav_16k
 from cares.bench.systems_reply import heard_answer
 from cares.core.canonical import Json
 from cares.core.errors import InputError
 from cares.core.executor import progress
+from cares.core.text import plain
+from cares.llm.hidden import hidden_answer, hidden_errors
 from cares.llm.server import PATIENCE, REQUEST_AT_FAULT, NotOfferedError, Patience, ServerModel
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest, LlmError, failed
 from cares.llm.wire import chat_body
@@ -60,7 +61,8 @@ class AudioServer(ServerModel):
         _check_address(url, given)
         self._lost: list[str] = []
         try:
-            super().__init__(model, url, key, patience)
+            with hidden_errors(key):
+                super().__init__(model, url, key, patience)
         except NotOfferedError as error:
             raise NotOfferedError(plain(str(error).removesuffix(" of params.yaml"))) from None
 
@@ -85,7 +87,7 @@ class AudioServer(ServerModel):
                     # each worker reads a recording when its turn comes, so that few are in memory at once
                     for place, question in waiting:
                         begin = time.monotonic()
-                        answer = await self._hear(client, question)
+                        answer = hidden_answer(await self._hear(client, question), self._key)
                         keep(place, answer, round(1000 * (time.monotonic() - begin)))
                         bar.update()
 
@@ -94,11 +96,12 @@ class AudioServer(ServerModel):
                         group.create_task(work())
 
         self._lost.clear()
-        try:
-            self._run(all_of_them)
-        except ExceptionGroup as group:
-            first = group.exceptions[0]
-            raise first from None
+        with hidden_errors(self._key):
+            try:
+                self._run(all_of_them)
+            except ExceptionGroup as group:
+                first = group.exceptions[0]
+                raise first from None
 
     async def _hear(self, client: httpx.AsyncClient, question: AudioQuestion) -> ChatAnswer:
         request = _request(question)
@@ -165,7 +168,8 @@ def _check_address(url: str, given: tuple[str, str]) -> None:
     except (ValueError, httpx.InvalidURL):
         known = False
     if not known:
-        raise InputError(file, field, url, "an address such as http://127.0.0.1:8000/v1")
+        shown = "an address with a password" if "@" in url else url
+        raise InputError(file, field, shown, "an address such as http://127.0.0.1:8000/v1")
     if parts.username or parts.password:
         raise InputError(file, field, "an address with a password", "the key in CARES_LLM_KEY")
 

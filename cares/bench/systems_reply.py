@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cares.bench.plain import plain
 from cares.bench.systems_audio import FILTERED
+from cares.core.text import plain
 from cares.llm.types import ChatAnswer, ChatRequest, failed
 from cares.llm.wire import chat_answer
 

@@ -25,15 +25,28 @@ def store_root() -> Path:
     An experiment that DVC runs in a temporary copy (.dvc/tmp/exps/...) shares the store of the repository it came from.
     """
     if given := os.environ.get("CARES_STORE"):
-        return Path(given).expanduser().absolute()
-    root = repo_root()
-    for parent in root.parents:
-        if parent.name == ".dvc":
-            return parent.parent / ".cares" / "store"
-    return root / ".cares" / "store"
+        return given_folder(given)
+    return _origin(repo_root()) / ".cares" / "store"
 
 
 def weights_root() -> Path:
     """Folder of model weights, shared by all clones: CARES_CACHE, else the user's cache folder."""
     given = os.environ.get("CARES_CACHE")
-    return Path(given).expanduser().absolute() if given else user_cache_path("cares")
+    return given_folder(given) if given else user_cache_path("cares")
+
+
+def given_folder(given: str) -> Path:
+    """A folder that an environment variable names, made absolute.
+
+    In a temporary copy of an experiment a relative one means what it means in the repository the copy came from; in the
+    copy itself it would be another folder, which DVC removes with the copy.
+    """
+    return _origin(Path.cwd()) / Path(given).expanduser()
+
+
+def _origin(folder: Path) -> Path:
+    """The repository whose DVC made the temporary copy that a folder lies in; the folder itself where it is in none."""
+    for parent in folder.parents:
+        if parent.name == "exps" and parent.parent.name == "tmp" and parent.parent.parent.name == ".dvc":
+            return parent.parents[2]
+    return folder

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from cares.llm.params import LlmParams
 from cares.llm.types import LanguageModel, LlmError
 
+# torch's Gloo listens where this machine's name points to, which may be an address that others reach
+LOOPBACK_ONLY = ("GLOO_SOCKET_IFNAME", "lo")
+
 
 def model_identity(model_id: str, params: LlmParams) -> str:
     """The `digest` that the opened model will have, without opening it: for the keys of kept answers."""
@@ -42,6 +45,7 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
 
         from cares.llm.inprocess import InProcessModel
 
+        os.environ.setdefault(*LOOPBACK_ONLY)
         logging.set_verbosity_error()  # it warns of a wrong pattern in tokenizers whose pattern is right
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # libraries among themselves, nothing for our users
@@ -53,12 +57,13 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
 
 
 def _served(model_id: str, addresses: str) -> LanguageModel:
-    from cares.llm.server import NotOfferedError, ServerModel
+    from cares.llm.hidden import HiddenKeyModel
+    from cares.llm.server import NotOfferedError
 
     refusals = []
     for url in filter(None, (address.strip() for address in addresses.split(","))):
         try:
-            return ServerModel(model_id, url, os.environ.get("CARES_LLM_KEY"))
+            return HiddenKeyModel(model_id, url, os.environ.get("CARES_LLM_KEY"))
         except NotOfferedError as error:
             refusals.append(str(error))
     raise LlmError("; ".join(refusals) or "CARES_LLM_URL names no server")

@@ -52,6 +52,8 @@ def serve(model_id: str, params: LlmParams | None = None, port: int | None = Non
         "VLLM_ENABLE_V1_MULTIPROCESSING": "1",
         "VLLM_LOGGING_LEVEL": os.environ.get("VLLM_LOGGING_LEVEL", "WARNING"),
         "VLLM_BATCH_INVARIANT": str(int(params.batch_invariant)),
+        "VLLM_HOST_IP": HOST,
+        "GLOO_SOCKET_IFNAME": "lo",  # else Gloo listens where this machine's name points to
     }
     with running(command, f"http://{HOST}:{port}/health", model_id, environment):
         yield f"http://{HOST}:{port}/v1"

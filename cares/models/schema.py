@@ -8,12 +8,25 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from cares.core.record import Record
+from cares.records.names import inside
 
 Kind = Literal["llm", "tts", "asr", "encoder", "speaker"]
 Conversion = Literal["none", "gguf", "unzip", "whisper-ct2", "ge2e"]
+# ctranslate2: its own format, by ctranslate2 or cares.models.whisper_ct2; torch-weights-only: torch.load, tensors alone
+Reader = Literal["ctranslate2", "torch-weights-only"]
+# kinds of file whose readers run nothing that the file holds; numpy is never let read an object
+PLAIN = frozenset({".gguf", ".json", ".npz", ".onnx", ".safetensors", ".txt"})
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Family = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 ModelId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+
+
+def _is_inside(path: str) -> bool:
+    try:
+        inside(path)
+    except ValueError:
+        return False
+    return True
 
 
 class PackagePart(Record):
@@ -31,7 +44,8 @@ class WeightFile(Record):
     """One official file, known by its hash and not by where it came from.
 
     `name` is its path in the model's folder, `hub_path` its path in the official repository if that is on the hub.
-    `note` says what of its origin could not be checked.
+    `reader` is needed for a file that is of none of the `PLAIN` kinds, because a pickle may be behind its suffix: who
+    reads it without running what it holds (docs/safety.md). `note` says what of its origin could not be checked.
     """
 
     name: Annotated[str, Field(min_length=1)]
@@ -39,13 +53,23 @@ class WeightFile(Record):
     sha256: Sha256
     hub_path: str | None = None
     packages: tuple[PackagePart, ...] = ()
+    reader: Reader | None = None
     note: str = ""
 
     @model_validator(mode="after")
     def _name_stays_inside(self) -> Self:
         path = PurePosixPath(self.name)
-        if path.is_absolute() or ".." in path.parts or path.name.startswith(".cares"):
+        if path.name.startswith(".cares") or not _is_inside(self.name):
             raise ValueError(f"{self.name!r} is not a plain path below the model's folder")
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_runs_when_it_is_read(self) -> Self:
+        if PurePosixPath(self.name).suffix.lower() not in PLAIN and self.reader is None:
+            raise ValueError(
+                f"{self.name!r} may hold a pickle, which runs code when it is read: "
+                f"take {', '.join(sorted(PLAIN))}, or name the reader that runs none"
+            )
         return self
 
 

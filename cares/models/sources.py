@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import IO
 
 from cares.core.errors import CaresError, InputError
+from cares.core.keys import hide
+from cares.core.paths import given_folder
 from cares.models.schema import Model, PackagePart, WeightFile
 
 WHAT_TO_DO = (
@@ -32,7 +34,7 @@ def given_file(model_id: str, file: WeightFile) -> Path | None:
     given = os.environ.get("CARES_WEIGHTS")
     if not given:
         return None
-    folder = Path(given).expanduser()
+    folder = given_folder(given)
     if not folder.is_dir():
         raise InputError("environment", "CARES_WEIGHTS", given, "a folder with weight files")
     for path in (folder / model_id / file.name, folder / file.name):
@@ -51,14 +53,15 @@ def hub_wanted() -> bool:
 
 def hub_file(model: Model, file: WeightFile, folder: Path) -> Path:
     """Download the file at the pinned revision into `folder`; CaresError when the hub does not give it."""
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import get_token, hf_hub_download
 
     assert file.hub_path is not None
     try:
         return Path(hf_hub_download(model.repository, file.hub_path, revision=model.revision, local_dir=folder))
     except Exception as error:  # the hub's client raises its own, requests', httpx' and OS errors
-        message = f"{file.name}: {model.repository} at {model.revision[:12]} did not give it: {_brief(error)}"
-        raise CaresError(f"{message}. {WHAT_TO_DO.replace('set CARES_HUB=1 to take it', 'unset CARES_HUB')}") from error
+        said = hide(_brief(error), get_token())
+        message = f"{file.name}: {model.repository} at {model.revision[:12]} did not give it: {said}"
+        raise CaresError(f"{message}. {WHAT_TO_DO.replace('set CARES_HUB=1 to take it', 'unset CARES_HUB')}") from None
 
 
 class Packages:

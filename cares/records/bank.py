@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from cares.core.record import Record
+from cares.records.names import DataPath, Name
 from cares.records.scene import Split
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -18,11 +19,11 @@ class Take(Record):
     `name` is a sound id (kind "event") or a location id (kind "ambience"); a take belongs to one split only.
     """
 
-    take_id: str
+    take_id: Name
     kind: Literal["event", "ambience"]
     name: str
     split: Split
-    path: str
+    path: DataPath
     n_samples: Annotated[int, Field(ge=1)]
     pcm_sha256: Sha256
     source: str

@@ -8,13 +8,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from cares.core.record import Record
+from cares.records.names import Name
 from cares.records.scene import Reaction, Speaker
 
 
 class Topic(Record):
     """What a scene's talk is about; `attempt` counts the topics that the scene has had."""
 
-    scene_id: str
+    scene_id: Name
     attempt: Annotated[int, Field(ge=0)]
     topic: Annotated[str, Field(min_length=8, max_length=160)]
 
@@ -96,7 +97,7 @@ class Dialogue(Record):
     "(served)" when a server wrote it, whose answers are not promised to be the same again.
     """
 
-    scene_id: str
+    scene_id: Name
     topic: str
     attempt: Annotated[int, Field(ge=0)]
     candidate: Annotated[int, Field(ge=0)] = 0
@@ -131,7 +132,7 @@ class Attempt(Record):
     these turns.
     """
 
-    scene_id: str
+    scene_id: Name
     attempt: Annotated[int, Field(ge=0)]
     candidate: Annotated[int, Field(ge=0)]
     topic: str

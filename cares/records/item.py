@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from cares.core.record import Record
 from cares.records.bank import Sha256
+from cares.records.names import DataPath, Name
 from cares.records.scene import REACTIONS, Reaction, Split
 
 Task = Literal["scene", "sounds", "reactions", "grounding", "summary"]
@@ -55,10 +56,10 @@ class Item(Record):
     item_id: str
     task: Task
     level: str = ""
-    scene_id: str
-    template_id: str
+    scene_id: Name
+    template_id: Name
     split: Split
-    audio: str
+    audio: DataPath
     audio_sha256: Sha256
     question: Annotated[str, Field(min_length=1)]
     choices: tuple[str, ...] = ()
@@ -147,10 +148,10 @@ class Counterfactual(Record):
     only.
     """
 
-    scene_id: str
+    scene_id: Name
     event: Count
     split: Split
-    path: str
+    path: DataPath
     sha256: Sha256
     of_sha256: Sha256
     n_samples: Annotated[int, Field(ge=1)]

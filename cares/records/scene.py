@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from cares.core.record import Record
+from cares.records.names import Name
 
 Reaction = Literal["pivot", "verbal", "behavioral", "ambient"]
 REACTIONS: tuple[Reaction, ...] = ("pivot", "verbal", "behavioral", "ambient")
@@ -60,8 +61,8 @@ class Scene(Record):
     which the scene was added, for the scenes that were there from the start.
     """
 
-    scene_id: str
-    template_id: str
+    scene_id: Name
+    template_id: Name
     split: Split
     location: str
     relation: str
@@ -98,7 +99,7 @@ def batches(scenes: Iterable[Scene]) -> list[list[Scene]]:
 class Template(Record):
     """One line of templates.jsonl: scenes of one template share a theme and a split."""
 
-    template_id: str
+    template_id: Name
     split: Split
     theme: str
-    scene_ids: tuple[str, ...]
+    scene_ids: tuple[Name, ...]

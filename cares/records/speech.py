@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from cares.core.record import Record
 from cares.records.bank import Sha256
+from cares.records.names import DataPath, Name
 from cares.records.scene import Speaker, Split
 
 Sample = Annotated[int, Field(ge=0)]
@@ -51,9 +52,9 @@ class Utterance(Record):
 class SceneSpeech(Record):
     """One line of speech.jsonl. A scene that could not be spoken has a `failure` and no utterances."""
 
-    scene_id: str
+    scene_id: Name
     split: Split
-    path: str
+    path: DataPath | Literal[""]
     pcm_sha256: Sha256 | None
     voices: tuple[str, str]
     utterances: tuple[Utterance, ...]
@@ -77,5 +78,5 @@ class Word(Record):
 class SceneAlignment(Record):
     """One line of alignment.jsonl."""
 
-    scene_id: str
+    scene_id: Name
     words: tuple[Word, ...]

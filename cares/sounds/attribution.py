@@ -10,6 +10,7 @@ from pathlib import Path
 from cares.core.atomic import write_bytes
 from cares.core.errors import InputError
 from cares.core.record import Record
+from cares.core.text import no_formula
 from cares.records.bank import Room, Take
 from cares.sounds.licences import LICENCES
 
@@ -51,5 +52,7 @@ def _write(path: Path, records: Sequence[Record], fields: Sequence[str]) -> None
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)
     for row in sorted((record.to_json() for record in records), key=lambda row: str(row[fields[0]])):
-        writer.writerow(["; ".join(row[field]) if field == "edits" else row[field] for field in fields])
+        # authors, addresses and edits come from manifests and services
+        cells = ["; ".join(row[field]) if field == "edits" else str(row[field]) for field in fields]
+        writer.writerow([no_formula(cell.replace("\r", " ")) for cell in cells])
     write_bytes(path, text.getvalue().encode("utf-8"))

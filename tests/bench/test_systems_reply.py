@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cares.bench.plain import no_formula, plain
 from cares.bench.systems_reply import heard_answer
+from cares.core.text import no_formula, plain
 from cares.llm.types import ChatMessage, ChatRequest
 
 REQUEST = ChatRequest(

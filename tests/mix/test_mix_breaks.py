@@ -19,7 +19,7 @@ from cares.mix.exports import to_audacity, to_jams
 from cares.mix.params import to_samples
 from cares.mix.pieces import Piece, build_strip
 from cares.mix.placement import Placement, Placer
-from cares.mix.plots import gap_rows
+from cares.mix.plots import gap_values, spread_rows
 from cares.mix.scenes import transcript
 from cares.mix.sources import Sources
 from cares.mix.timeline import SceneInputs, build_timeline
@@ -183,8 +183,9 @@ def test_gaps_are_annotated_and_none_is_negative(timelines: dict[str, Timeline])
         assert all(gap.start_sample < gap.end_sample for gap in timeline.gaps)
     kinds = {register: [gap.kind for gap in timeline.gaps].count("pause") for register, timeline in timelines.items()}
     assert kinds["break_hesitation"] == 2 and sum(kinds.values()) == 2
-    rows = gap_rows([timelines["break_hesitation"]])
-    assert [row["gap_s"] for row in rows if row["kind"] == "pause"] == [0.431, 0.612]
+    rows = spread_rows(gap_values([timelines["break_hesitation"]]))
+    pauses = [(row["count"], row["lowest"], row["median"], row["highest"]) for row in rows if row["kind"] == "pause"]
+    assert pauses == [(2, 0.431, 0.5215, 0.612)]
 
 
 def test_only_the_voice_of_the_turn_ducks(timelines: dict[str, Timeline]) -> None:

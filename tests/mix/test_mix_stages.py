@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import errno
 import hashlib
@@ -13,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from cares.mix import scenes
 from cares.mix.render import render
 from cares.mix.scenes import MixItem, batch_size, join_timelines, mix_scenes
 from cares.records.dialogue import Dialogue
-from cares.records.scene import Scene
+from cares.records.scene import REACTIONS, Scene
 from cares.records.speech import SceneSpeech
 from cares.records.timeline import MixedScene, Timeline
 
@@ -119,9 +119,17 @@ def test_metrics_and_plots(project: Path) -> None:
     mix = json.loads((project / "metrics/mix.json").read_text())
     assert mix["integrated_lufs"]["min"] >= -23.05
     assert mix["true_peak_dbtp_max"] <= -1
-    kinds = {line.split(",")[1] for line in (project / "metrics/plots/timeline_gaps.csv").read_text().splitlines()}
-    assert kinds == {"kind", "turn", "decoy", "pivot", "verbal", "behavioral", "ambient"}
-    assert len((project / "metrics/plots/mix_loudness.csv").read_text().splitlines()) == 4
+    gaps = list(csv.DictReader((project / "metrics/plots/timeline_gaps.csv").open()))
+    assert [row["kind"] for row in gaps if row["measure"] == "gap, s"] == [*REACTIONS, "decoy", "turn"]
+    assert sum(int(row["count"]) for row in gaps if row["measure"].startswith("sound begins")) == 6
+    loudness = {
+        (row["measure"], row["kind"]): row
+        for row in csv.DictReader((project / "metrics/plots/mix_loudness.csv").open())
+    }
+    assert loudness["scene, LUFS", "scene"]["count"] == "3"
+    assert abs(float(loudness["scene, LUFS", "scene"]["median"]) + 23) <= 0.05
+    assert sum(int(loudness["sound in the scene, LUFS", label]["count"]) for label in REACTIONS) == 6
+    assert float(loudness["sound above the ambience, dB", "pivot"]["lowest"]) >= 6
     audit = json.loads((project / "metrics/audit.json").read_text())
     assert audit["balanced_accuracy"] is None
     assert "too few" in audit["note"]
@@ -177,16 +185,16 @@ def test_a_disk_without_room_leaves_the_old_scenes_and_names_the_file(
     monkeypatch.chdir(tmp_path)
     for name, value in (("CARES_WORKERS", "1"), ("CARES_STORE", str(tmp_path / ".store")), ("CARES_DEVICE", "cpu")):
         monkeypatch.setenv(name, value)
-    make, made = tempfile.mkstemp, [0]
+    make, made = atomic._own_part, [0]
 
-    def full(*args: object, **options: object) -> object:
-        if str(options["prefix"]).endswith(".wav."):
+    def full(path: Path) -> tuple[int, Path]:
+        if path.suffix == ".wav":
             made[0] += 1
             if made[0] > written:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{options['dir']}/{options['prefix']}")
-        return make(*args, **options)  # type: ignore[call-overload]
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return make(path)
 
-    monkeypatch.setattr(atomic.tempfile, "mkstemp", full)
+    monkeypatch.setattr(atomic, "_own_part", full)
     with pytest.raises(SystemExit) as end:
         runpy.run_path(str(REPO / "stages/mix.py"), run_name="__main__")
     assert re.match(rf"error: .*t0000{written}-0\.wav.*: No space left on device", str(end.value.code))

@@ -22,7 +22,13 @@ def toy_model(**changed: object) -> Model:
     )  # fmt: skip
     whole = b"".join(PARTS)
     files = (
-        WeightFile(name="toy.bin", size=len(whole), sha256=hashlib.sha256(whole).hexdigest(), packages=parts),
+        WeightFile(
+            name="toy.bin",
+            size=len(whole),
+            sha256=hashlib.sha256(whole).hexdigest(),
+            packages=parts,
+            reader="ctranslate2",
+        ),
         WeightFile(
             name="sub/config.json",
             size=len(SMALL),

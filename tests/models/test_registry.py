@@ -23,6 +23,7 @@ ENTRY = """models:
       - name: toy.bin
         size: 10
         sha256: {sha256}
+        reader: ctranslate2
         packages:
           - {{distribution: toy-part, version: "1.0", file: "*/toy.bin"}}
 """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from cares.bench.adapters.known import Adapter
 from cares.bench.adapters.params import TransformersParams
-from cares.core.canonical import digest, file_digest, read_json
+from cares.core.canonical import Json, digest, file_digest, read_json
 from cares.core.errors import CaresError, InputError
+from cares.core.keys import hide
 
 WHERE = "bench.transformers"
 
@@ -53,7 +55,7 @@ def _snapshot(params: TransformersParams) -> Path:
             "A branch moves: figures of two days would not be of one model",
         )
     try:
-        from huggingface_hub import snapshot_download
+        from huggingface_hub import get_token, snapshot_download
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
     except ImportError as error:
         raise CaresError(f"{params.source}: huggingface_hub cannot be imported ({error})") from None
@@ -62,7 +64,8 @@ def _snapshot(params: TransformersParams) -> Path:
         return Path(snapshot_download(params.source, revision=params.revision, allow_patterns=patterns))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CaresError(f"{params.source} @ {params.revision}: not here and not to be had: {reason}") from None
+        said = hide(reason, get_token())
+        raise CaresError(f"{params.source} @ {params.revision}: not here and not to be had: {said}") from None
 
 
 def _check_code(folder: Path, params: TransformersParams) -> None:
@@ -80,9 +83,28 @@ def _check_code(folder: Path, params: TransformersParams) -> None:
     if params.code_sha256 and (unnamed := sorted(set(found) - set(params.code_sha256))):
         raise InputError(folder / unnamed[0], "code_sha256", None, "every Python file of the model to be named")
     for path in sorted(folder.rglob("*.json")) if params.code_sha256 else ():
-        value = read_json(path)
-        elsewhere = value.get("auto_map") if isinstance(value, dict) else None
-        if "--" in str(elsewhere or ""):
-            raise InputError(
-                path, "auto_map", elsewhere, "code of this folder alone", "Code of elsewhere is not pinned"
-            )
+        for reference in _code_references(read_json(path)):
+            if "--" in reference:
+                expected, hint = "code of this folder alone", "Code of elsewhere is not pinned"
+                raise InputError(path, "auto_map", reference, expected, hint)
+            module = reference.rpartition(".")[0]
+            if f"{module}.py" not in params.code_sha256:
+                raise InputError(path, "auto_map", reference, f"one of the named files {', '.join(params.code_sha256)}")
+
+
+def _code_references(value: Json) -> Iterator[str]:
+    """Every "file.Class" of an `auto_map`, wherever in a configuration it stands."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from _code_references(inner)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner) if name == "auto_map" else _code_references(inner)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)

@@ -18,6 +18,7 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 
 from cares.core.errors import CaresError, InputError
+from cares.core.keys import LEAST, hide
 
 KEY, URL = "CARES_FREESOUND_KEY", "CARES_FREESOUND_URL"
 DEFAULT_URL = "https://freesound.org/apiv2/"
@@ -74,7 +75,10 @@ class Freesound:
     """
 
     def __init__(self, key: str, url: str = DEFAULT_URL, patience: Patience = PATIENCE) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            raise InputError("environment", URL, "an address that cannot be read", f"such as {DEFAULT_URL}") from None
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
             raise InputError("environment", URL, parts.geturl().split("@")[-1], f"an address such as {DEFAULT_URL}")
         if not key.strip() or not key.isascii() or not key.isprintable():
@@ -138,6 +142,9 @@ class Freesound:
 
     def _json(self, path: str, given: dict[str, Any]) -> Mapping[str, Any]:
         response = self._send(self._base + path, given, {"Authorization": f"Token {self._key}"})
+        if len(self._key) >= LEAST and self._key in response.text:
+            # what is pinned is written down as it came
+            raise FreesoundError(f"{self._base}{path}: an answer that repeats the key in {KEY}; it is not used")
         try:
             value = response.json()
         except ValueError:
@@ -177,7 +184,7 @@ class Freesound:
         return response
 
     def _hidden(self, text: str) -> str:
-        return text.replace(self._key, "(key)")
+        return hide(text, self._key)
 
     def _pause(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None

@@ -6,6 +6,7 @@ and so lives in an environment of its own (extra `coqui`); `cares.speech.engines
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 from pathlib import Path
@@ -38,6 +39,8 @@ class CoquiEngine:
 
     def __init__(self, folder: Path) -> None:
         torch.set_num_threads(1)
+        # published checkpoints are pickles; nothing but tensors and plain containers is read of them
+        os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"
         self._name = folder.name
         self._model, self._config = _loaded(folder)
         self._is_xtts = self._config.model == "xtts"

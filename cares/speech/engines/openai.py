@@ -20,6 +20,7 @@ import soundfile
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 
 from cares.core.errors import CaresError, InputError
+from cares.core.keys import hide
 from cares.speech.engines import EngineError, Speech
 
 URL, KEY = "CARES_TTS_URL", "CARES_TTS_KEY"
@@ -146,7 +147,8 @@ class OpenAIEngine:
         try:
             speech: Speech = retrying(self._once, body)
         except _PassingError as error:
-            message = f"{self._at}: {error} ({retrying.statistics['attempt_number']} attempts)"
+            said = hide(str(error), self._key)
+            message = f"{self._at}: {said} ({retrying.statistics['attempt_number']} attempts)"
             raise CaresError(f"{message}. What was spoken is kept; run again when the server is back") from None
         if not len(speech.samples):
             raise EngineError(f"{self._at}: {text!r} gives a sound without samples")
@@ -201,9 +203,7 @@ class OpenAIEngine:
             body = response.text.strip()
         if isinstance(body, dict) and isinstance(error := body.get("error", body), dict):
             body = error.get("message", error)
-        text = str(body) or "no reason given"
-        if self._key:
-            text = text.replace(self._key, "(key)")
+        text = hide(str(body) or "no reason given", self._key)
         return text if len(text) <= 300 else text[:297] + "..."
 
     def _pause(self, state: RetryCallState) -> float:

@@ -1,0 +1,96 @@
+"""`cares verify --against`: another checkout, a plain folder, a revision, a remote, and another environment."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from small_pipeline import commit, dvc, git, make_project, verify
+
+from cares.repro.fingerprint import store
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """Two builds in two commits, the first one pushed as well; the second has another gain."""
+    root = make_project(tmp_path_factory.mktemp("two builds") / "p")
+    dvc(root, "remote", "add", "store", str(root.parent / "store"))
+    store(root)
+    commit(root, "first")
+    dvc(root, "push", "-r", "store")
+    git(root, "tag", "first")
+    git(root.parent, "clone", "-q", str(root), "other")
+    for folder in ("data", "metrics"):
+        shutil.copytree(root / folder, root.parent / "other" / folder, dirs_exist_ok=True)
+    path = root / "params.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace('"gain": 3', '"gain": 2'), encoding="utf-8")
+    dvc(root, "repro")
+    commit(root, "second")
+    return root
+
+
+def told(project):
+    value = json.loads((project / "build/verify/report.json").read_text(encoding="utf-8"))
+    return value, {row["stage"]: row for row in value["comparisons"][0]["stages"]}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ["first"],
+        ["store", "--rev", "first"],
+        ["../store", "--rev", "first"],
+        ["../other"],
+        ["../other", "--rev", "HEAD"],
+    ],
+)
+def test_the_other_build_s_mix_differs_from_its_first_sample_because_of_a_parameter(project, place):
+    done = verify(project, "--against", *place)
+    assert done.returncode == 1, done.stderr
+    report, rows = told(project)
+    assert [name for name, row in rows.items() if row["status"] == "differs"] == ["mix"]
+    found = {one["path"]: one for one in rows["mix"]["differences"]}
+    assert set(found) == {f"data/scenes/t0000{n}-0.wav" for n in range(4)}
+    first = found["data/scenes/t00000-0.wav"]["explained"]
+    assert first["first_sample"] == 0 and first["values"][0] * 2 == first["values"][1] * 3
+    assert report["stale"] == {"mix": ["params.yaml: mix"]}
+    assert report["environment"]["stored"] and not report["environment"]["differences"]
+
+
+def test_the_same_build_is_equal_and_what_a_remote_lacks_is_said(project):
+    assert verify(project, "--against", "HEAD").returncode == 0
+    done = verify(project, "--against", "store", "--stage", "mix", "--stage", "speech")
+    assert done.returncode == 1 and "5 of 6 objects are not in store" not in done.stdout
+    _, rows = told(project)
+    assert rows["speech"]["status"] == "equal"
+    assert [one["what"] for one in rows["mix"]["differences"]] == ["absent"]
+
+
+def test_a_flipped_byte_and_another_environment_in_a_plain_folder_are_found(project, tmp_path):
+    copy = tmp_path / "sent by mail"
+    shutil.copytree(project / "data", copy / "data")
+    shutil.copytree(project / "metrics", copy / "metrics")
+    value = json.loads((project / "environment.json").read_text(encoding="utf-8"))
+    value["processor"]["name"], value["packages"]["numpy"] = "another", "1.0"
+    (copy / "environment.json").write_text(json.dumps(value), encoding="utf-8")
+    assert verify(project, "--against", str(copy)).returncode == 0
+    speech = copy / "data/speech/speech.jsonl"
+    speech.chmod(0o644)
+    data = bytearray(speech.read_bytes())
+    data[-3] ^= 1
+    speech.write_bytes(data)
+    done = verify(project, "--against", str(copy))
+    assert done.returncode == 1
+    report, rows = told(project)
+    assert [name for name, row in rows.items() if row["status"] == "differs"] == ["speech"]
+    (one,) = rows["speech"]["differences"]
+    assert (one["explained"]["record"], one["explained"]["byte"]) == ("t00003-0", len(data) - 3)
+    assert [one["field"] for one in report["environment"]["differences"]] == ["packages.numpy", "processor.name"]
+    assert "environment: packages.numpy is" in done.stdout
+
+
+def test_a_folder_without_a_build_is_refused(project, tmp_path):
+    done = verify(project, "--against", str(tmp_path))
+    assert done.returncode == 2 and "--against" in done.stderr
+    assert verify(project, "--against", ".").returncode == 2
