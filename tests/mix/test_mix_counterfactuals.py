@@ -93,6 +93,7 @@ def test_what_was_muted_before_is_not_mixed_again(
         mute_events(join_finished(timelines, scenes[:count], SPLITS), out, world.root, "numpy")
         return {path.name: path.read_bytes() for path in out.iterdir() if path.suffix == ".wav"}
 
+    monkeypatch.setenv("CARES_WORKERS", "1")  # in this process, where it can be counted
     first = muted(1, "first")
     mixed: list[int] = []
     finished = Mixer.finished
