@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE = 1
 export DVC_NO_ANALYTICS = 1
 
-.PHONY: help params preflight repro test lint unit pipeline verify env weights bench clean audit-packages
+.PHONY: help params preflight repro test lint unit pipeline verify env weights bench faults clean audit-packages
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -65,6 +65,9 @@ verify: env ## rebuild in a clean copy, compare every hash (VERIFY='--twice', '-
 
 bench: env ## measure speed and memory
 	@for script in benchmarks/bench_*.py; do python $$script || exit 1; done
+
+faults: env ## kill stages at random moments, damage entries, start two runs, and compare (docs/faults.md)
+	@python -m tests.faults.harness --kills 60 --seed 1 --others --out bench-results/faults
 
 audit-packages: env ## known weaknesses of the pinned packages, as a report
 	@python -m cares.repro.packages constraints.txt

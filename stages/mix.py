@@ -5,7 +5,7 @@ from pathlib import Path
 from cares.core.atomic import replace_folder
 from cares.core.canonical import write_json
 from cares.core.executor import check_not_empty
-from cares.core.record import read_records
+from cares.core.record_file import RecordFile
 from cares.core.stage import run_stage
 from cares.mix.backend import backend_from_environment
 from cares.mix.lengths import describe_lengths, length_rows
@@ -21,20 +21,17 @@ TIMELINES = Path("data/timelines.jsonl")
 
 
 def main() -> None:
-    items = join_timelines(
-        read_records(Timeline, TIMELINES),
-        read_records(Scene, Path("data/allocation/scenes.jsonl")),
-        read_records(Dialogue, Path(DIALOGUES)),
-        read_records(SceneSpeech, Path(SPEECH)),
-    )
+    timelines, allocated = RecordFile(Timeline, TIMELINES), RecordFile(Scene, Path("data/allocation/scenes.jsonl"))
+    dialogues, speech = RecordFile(Dialogue, Path(DIALOGUES)), RecordFile(SceneSpeech, Path(SPEECH))
+    items = join_timelines(timelines, allocated, dialogues, speech)
     check_not_empty(items, TIMELINES)
     with replace_folder(FOLDER) as out:
         mixed = mix_scenes(items, out, Path(), backend_from_environment())
-    scenes, timelines = [item.scene for item in items], (item.timeline for item in items)
+    scenes = [allocated[name] for name in timelines]
     lengths = describe_lengths(mixed, scenes)
     metrics = {**describe_mixes(mixed), "length": lengths}
     write_json(Path("metrics/mix.json"), metrics)
-    write_csv(Path("metrics/plots/mix_loudness.csv"), spread_rows(loudness_values(mixed, timelines)))
+    write_csv(Path("metrics/plots/mix_loudness.csv"), spread_rows(loudness_values(mixed, timelines.values())))
     write_csv(Path("metrics/plots/scene_lengths.csv"), length_rows(mixed, scenes))
     loudness = metrics["integrated_lufs"]
     print(f"mix: {len(mixed)} scenes, {metrics['seconds']['total']} s -> {FOLDER}")

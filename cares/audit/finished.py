@@ -12,7 +12,7 @@ from cares.catalog.load import load_catalog
 from cares.core.canonical import Json
 from cares.core.errors import InputError
 from cares.core.executor import check_not_empty, map_items
-from cares.core.record import read_records
+from cares.core.record_file import LazySequence, RecordFile
 from cares.records.timeline import MixedScene
 
 
@@ -25,7 +25,8 @@ def audit_scenes(path: Path, params: AuditParams, seed: int) -> tuple[list[Examp
         InputError: scenes.jsonl or a sound file is missing or damaged.
         CaresError: there is no scene.
     """
-    scenes = read_records(MixedScene, path)
+    finished = RecordFile(MixedScene, path)
+    scenes = LazySequence(list(finished), finished.__getitem__)
     check_not_empty(scenes, path)
     root = _root_of(path, scenes[0])
     measured = map_items(partial(_examples, root=root, context_ms=params.context_ms), scenes, desc="audit")

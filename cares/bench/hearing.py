@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cares.asr.types import RecognisedWord
@@ -19,8 +19,10 @@ NO_ERRORS = WordErrors(n_reference=0, substitutions=0, deletions=0, insertions=0
 Recognise = Callable[[Samples], Sequence[RecognisedWord]]
 
 
-def hear_scenes(scenes: Sequence[MixedScene], recognise: Recognise, recogniser: str, root: Path) -> list[Transcript]:
-    """Every scene's mix as recognised, in the order of the scenes.
+def hear_scenes(
+    scenes: Sequence[MixedScene], recognise: Recognise, recogniser: str, root: Path
+) -> Iterator[Transcript]:
+    """Every scene's mix as recognised, one after the other, in the order of the scenes.
 
     Args:
         scenes: finished scenes; their files lie under `root`.
@@ -31,7 +33,7 @@ def hear_scenes(scenes: Sequence[MixedScene], recognise: Recognise, recogniser: 
     Raises:
         InputError: a file is missing or is not 44.1 kHz mono 16-bit.
     """
-    return [
+    return (
         Transcript(
             scene_id=scene.scene_id,
             audio_sha256=scene.sha256,
@@ -42,27 +44,28 @@ def hear_scenes(scenes: Sequence[MixedScene], recognise: Recognise, recogniser: 
             ),
         )
         for scene in progress(scenes, desc="transcribe", unit="scene")
-    ]
+    )
 
 
-def mix_errors(scenes: Sequence[MixedScene], transcripts: Sequence[Transcript], resamples: int, seed: int) -> Json:
+def mix_errors(scenes: Iterable[MixedScene], transcripts: Iterable[Transcript], resamples: int, seed: int) -> Json:
     """Word error rate over all mixes as one corpus, its interval and counts, and the scene that was heard worst.
 
     `ci95` is from `resamples` resamples of templates; None where there is only one.
     """
-    counts = [
-        word_errors(_text(scene.words), _text(transcript.words))
-        for scene, transcript in zip(scenes, transcripts, strict=True)
-    ]
+    counts: list[WordErrors] = []
+    templates: list[str] = []
     total = NO_ERRORS
     worst = ("", -1.0)
-    for scene, found in zip(scenes, counts, strict=True):
+    for scene, transcript in zip(scenes, transcripts, strict=True):
+        found = word_errors(_text(scene.words), _text(transcript.words))
+        counts.append(found)
+        templates.append(scene.template_id)
         total += found
         if found.rate > worst[1]:
             worst = (scene.scene_id, found.rate)
     return {
         "word_error_rate": round(total.rate, 4),
-        "ci95": word_error_figure(counts, [scene.template_id for scene in scenes], resamples, seed)["ci95"],
+        "ci95": word_error_figure(counts, templates, resamples, seed)["ci95"],
         "words": total.n_reference,
         "substitutions": total.substitutions,
         "deletions": total.deletions,
@@ -71,7 +74,7 @@ def mix_errors(scenes: Sequence[MixedScene], transcripts: Sequence[Transcript], 
     }
 
 
-def dry_errors(speech: Sequence[SceneSpeech], templates: Mapping[str, str], resamples: int, seed: int) -> Json:
+def dry_errors(speech: Iterable[SceneSpeech], templates: Mapping[str, str], resamples: int, seed: int) -> Json:
     """Word error rate on the dry utterances of the same scenes, as measured when they were accepted, and its interval.
 
     Each utterance's rate counts as so many errors, to the nearest whole one, in the words of its normalised text. It is
@@ -84,12 +87,15 @@ def dry_errors(speech: Sequence[SceneSpeech], templates: Mapping[str, str], resa
         resamples: resamples of templates for `ci95`, which is None where there is only one.
         seed: the data set's seed.
     """
-    scenes = [scene for scene in speech if scene.scene_id in templates]
-    counts = [sum(map(_utterance_errors, scene.utterances), NO_ERRORS) for scene in scenes]
+    counts: list[WordErrors] = []
+    blocks: list[str] = []
+    for scene in speech:
+        if scene.scene_id in templates:
+            counts.append(sum(map(_utterance_errors, scene.utterances), NO_ERRORS))
+            blocks.append(templates[scene.scene_id])
     total = sum(counts, NO_ERRORS)
     if not total.n_reference:
         return {"word_error_rate": None, "ci95": None, "words": 0}
-    blocks = [templates[scene.scene_id] for scene in scenes]
     return {
         "word_error_rate": round(total.rate, 4),
         "ci95": word_error_figure(counts, blocks, resamples, seed)["ci95"],

@@ -24,7 +24,8 @@ from cares.catalog.load import load_catalog
 from cares.core.canonical import Json
 from cares.core.errors import CaresError, InputError
 from cares.core.paths import store_root
-from cares.core.record import read_records
+from cares.core.record import iter_records
+from cares.core.record_file import RecordFile
 from cares.llm.params import LlmParams
 from cares.llm.waves import StoredWaves, promised
 from cares.records.answer import Answer
@@ -69,14 +70,13 @@ def answer_items(
         raise InputError(
             "params.yaml", "bench.wave_size", params.wave_size, f"at most llm.wave_limit, {llm.wave_limit}"
         )
-    scenes = {scene.scene_id: scene for scene in read_records(MixedScene, root / "data/scenes/scenes.jsonl")}
+    scenes = RecordFile(MixedScene, root / "data/scenes/scenes.jsonl")
     template = load_prompt(root / PROMPT)
     about: dict[str, Json] = {"model": model_id, "same_again_promised": promised()}
     if base == "cascade":
-        heard = read_records(Transcript, root / "data/bench/transcripts.jsonl")
-        about["recogniser"] = ", ".join(sorted({transcript.recogniser for transcript in heard}))
-        by_scene = {transcript.scene_id: transcript for transcript in heard}
-        questions = cascade_questions(items, scenes, by_scene, template, params.context_s)
+        path = root / "data/bench/transcripts.jsonl"
+        about["recogniser"] = ", ".join(sorted({heard.recogniser for heard in iter_records(Transcript, path)}))
+        questions = cascade_questions(items, scenes, RecordFile(Transcript, path), template, params.context_s)
     else:
         names = {sound.id: sound.display for sound in load_catalog().sounds.values()}
         marked = base == "oracle"

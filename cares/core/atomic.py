@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 # where a file system knows no locks, a temporary folder that old is nobody's
 ABANDONED_SECONDS = 7 * 24 * 3600
@@ -26,11 +27,25 @@ _NO_LOCKS = {errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EI
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Replace `path` by `data`, creating its folder; OSError (disk full, read-only) leaves the old file as it was."""
+    with replace_file(path) as stream:
+        stream.write(data)
+
+
+@contextlib.contextmanager
+def replace_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a temporary sibling of `path`, open for writing; it replaces `path` on success, else it is removed.
+
+    For what is too large to be held: else `write_bytes`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    part: Path | None = None
     try:
         handle, part = _own_part(path)
         try:
-            _fill(handle, data)
+            os.ftruncate(handle, 0)
+            with os.fdopen(handle, "wb", closefd=False) as stream:
+                yield stream
+            os.fsync(handle)
             part.chmod(0o666 & ~_umask())
             part.replace(path)
         except BaseException:
@@ -39,6 +54,8 @@ def write_bytes(path: Path, data: bytes) -> None:
         finally:
             os.close(handle)
     except OSError as error:
+        if error.filename and part is not None and error.filename != str(part):
+            raise  # of another file, from which this one is made
         # a write that finds the disk full does not say of which file, and an open names the temporary one
         raise OSError(error.errno, error.strerror, str(path)) from error
 
@@ -96,14 +113,6 @@ def _own_part(path: Path) -> tuple[int, Path]:
             break
     other, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     return other, Path(name)
-
-
-def _fill(handle: int, data: bytes) -> None:
-    os.ftruncate(handle, 0)
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(handle, rest) :]
-    os.fsync(handle)
 
 
 def _remove_next(path: Path, number: int) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from cares.core.atomic import write_bytes
+from cares.core.atomic import replace_file, write_bytes
 from cares.core.errors import InputError
 
 Json = Any
@@ -51,19 +51,38 @@ def read_json(path: Path) -> Json:
 
 
 def write_jsonl(path: Path, values: Iterable[Json]) -> int:
-    """Write one canonical line a value, atomically; returns the number of lines."""
-    lines = [dumps(value) + "\n" for value in values]
-    write_bytes(path, "".join(lines).encode("utf-8"))
-    return len(lines)
+    """Write one canonical line a value, atomically; returns the number of lines.
+
+    Values are taken and written one by one, so a generator of any length takes no memory; one that raises leaves the
+    old file as it was.
+    """
+    count = 0
+    with replace_file(path) as stream:
+        for value in values:
+            stream.write((dumps(value) + "\n").encode("utf-8"))
+            count += 1
+    return count
 
 
 def read_jsonl(path: Path) -> Iterator[Json]:
     """Yield the value of each line; InputError names the line that is not valid JSON."""
+    return (value for value, _, _ in read_lines(path))
+
+
+def read_lines(path: Path) -> Iterator[tuple[Json, int, int]]:
+    """As `read_jsonl`, each value with the first byte of its line and the line's size in bytes."""
     if not path.is_file():
         raise InputError(path, "", "no such file", "a JSON Lines file", "Run the stage that makes it: dvc repro.")
+    start = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise InputError(path, f"line {number}", line[:80], f"valid JSON ({error})") from None
+            yield read_line(line, path, number), start, len(line)
+            start += len(line)
+
+
+def read_line(line: bytes, path: Path, number: int) -> Json:
+    """The value of one line; InputError names it when it is not valid JSON."""
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise InputError(path, f"line {number}", line[:80], f"valid JSON ({error})") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -52,7 +52,12 @@ def _expectation(error: Any) -> str:
 
 def read_records(kind: type[R], path: Path) -> list[R]:
     """All records of a JSON Lines file; InputError names the line and field that is wrong."""
-    return [kind.parse(value, path, f"line {number}") for number, value in enumerate(read_jsonl(path), 1)]
+    return list(iter_records(kind, path))
+
+
+def iter_records(kind: type[R], path: Path) -> Iterator[R]:
+    """The records of a JSON Lines file one by one, as `read_records`; a file too large to be held takes no memory."""
+    return (kind.parse(value, path, f"line {number}") for number, value in enumerate(read_jsonl(path), 1))
 
 
 def write_records(path: Path, records: Iterable[Record]) -> int:

@@ -49,6 +49,11 @@ class StoredWaves:
     ) -> None:
         self._stack.close()
 
+    @property
+    def settings(self) -> tuple[str, LlmParams, ItemStore]:
+        """What another process opens the same waves with."""
+        return self.model_id, self._params, self._store
+
     def complete(self, wave: Sequence[ChatRequest]) -> list[ChatAnswer]:
         """Answers to a wave, in order.
 

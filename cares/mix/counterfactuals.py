@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from cares.core.errors import CaresError, InputError
 from cares.core.executor import map_items
 from cares.core.pcm import encode, read_samples
 from cares.core.record import write_records
+from cares.core.record_file import LazySequence, by_id
 from cares.mix.backend import make_backend
 from cares.mix.engine import Mixer
 from cares.mix.render import event_numbers, select
@@ -36,15 +37,21 @@ class FinishedScene:
 
 
 def join_finished(
-    timelines: Sequence[Timeline], scenes: Sequence[MixedScene], splits: Collection[Split]
-) -> list[FinishedScene]:
-    """The finished scenes of some splits with their timelines, in order; InputError where a timeline is missing."""
-    timeline_of = {timeline.scene_id: timeline for timeline in timelines}
-    for scene in scenes:
-        if scene.scene_id not in timeline_of:
+    timelines: Mapping[str, Timeline] | Iterable[Timeline],
+    scenes: Mapping[str, MixedScene] | Iterable[MixedScene],
+    splits: Collection[Split],
+) -> Sequence[FinishedScene]:
+    """The finished scenes of some splits with their timelines, in order; InputError where a timeline is missing.
+
+    Of a `RecordFile` nothing is held: a scene's records are read when its turn comes.
+    """
+    timeline_of, scene_of = by_id(timelines), by_id(scenes)
+    for name in scene_of:
+        if name not in timeline_of:
             expected = "a scene that data/timelines.jsonl holds"
-            raise InputError("data/scenes/scenes.jsonl", "scene_id", scene.scene_id, expected, "Run dvc repro.")
-    return [FinishedScene(timeline_of[scene.scene_id], scene) for scene in scenes if scene.split in splits]
+            raise InputError("data/scenes/scenes.jsonl", "scene_id", name, expected, "Run dvc repro.")
+    wanted = [name for name, scene in scene_of.items() if scene.split in splits]
+    return LazySequence(wanted, lambda name: FinishedScene(timeline_of[name], scene_of[name]))
 
 
 def mute_events(finished: Sequence[FinishedScene], out: Path, root: Path, backend: str) -> list[Counterfactual]:

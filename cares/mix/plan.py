@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cares.core.canonical import Json, digest
 from cares.core.errors import InputError
-from cares.core.executor import map_items
+from cares.core.executor import stream_items
 from cares.core.record import Record
+from cares.core.record_file import LazySequence, by_id
 from cares.core.store import ItemStore, item_key, source_digest
 from cares.mix.backend import make_backend
 from cares.mix.choices import Bank
@@ -62,17 +64,18 @@ class TimelineWork:
 
 
 def join_inputs(
-    scenes: Sequence[Scene],
-    dialogues: Sequence[Dialogue],
-    speeches: Sequence[SceneSpeech],
-    alignments: Sequence[SceneAlignment],
-) -> list[SceneInputs]:
-    """The records of every accepted dialogue, in the order of the dialogues; InputError where one is missing."""
-    scene_of = {scene.scene_id: scene for scene in scenes}
-    speech_of = {speech.scene_id: speech for speech in speeches}
-    alignment_of = {alignment.scene_id: alignment for alignment in alignments}
-    joined = []
-    for dialogue in dialogues:
+    scenes: Mapping[str, Scene] | Iterable[Scene],
+    dialogues: Mapping[str, Dialogue] | Iterable[Dialogue],
+    speeches: Mapping[str, SceneSpeech] | Iterable[SceneSpeech],
+    alignments: Mapping[str, SceneAlignment] | Iterable[SceneAlignment],
+) -> Sequence[SceneInputs]:
+    """The records of every accepted dialogue, in the order of the dialogues; InputError where one is missing.
+
+    Of a `RecordFile` nothing is held: a scene's records are read when its turn comes.
+    """
+    scene_of, dialogue_of, speech_of = by_id(scenes), by_id(dialogues), by_id(speeches)
+    alignment_of = by_id(alignments)
+    for dialogue in dialogue_of.values():
         scene, speech = scene_of.get(dialogue.scene_id), speech_of.get(dialogue.scene_id)
         if scene is None:
             raise InputError("data/allocation/scenes.jsonl", dialogue.scene_id, "no such scene", "a line for it")
@@ -82,18 +85,19 @@ def join_inputs(
         if sorted(events) != list(range(len(scene.events))):
             expected = f"each of the scene's {len(scene.events)} events once"
             raise InputError("data/dialogues/accepted.jsonl", f"{dialogue.scene_id}.turns.event", events, expected)
-        alignment = alignment_of.get(dialogue.scene_id)
-        if alignment is None and not speech.failure:
+        if dialogue.scene_id not in alignment_of and not speech.failure:
             raise InputError(ALIGNMENT, dialogue.scene_id, "no such scene", "a line for it")
-        joined.append(
-            SceneInputs(scene, dialogue, speech, alignment or SceneAlignment(scene_id=scene.scene_id, words=()))
-        )
-    return joined
+
+    def joined(name: str) -> SceneInputs:
+        alignment = alignment_of.get(name) or SceneAlignment(scene_id=name, words=())
+        return SceneInputs(scene_of[name], dialogue_of[name], speech_of[name], alignment)
+
+    return LazySequence(list(dialogue_of), joined)
 
 
-def plan_scenes(items: Sequence[SceneInputs], work: TimelineWork) -> list[Outcome]:
+def plan_scenes(items: Sequence[SceneInputs], work: TimelineWork) -> Iterator[Outcome]:
     """The outcome of every scene, in order; an error in an input file stops the run, a scene's own failure does not."""
-    return map_items(_outcome, items, desc="timeline", setup=set_up, setup_args=(_Planner, work))
+    return stream_items(_outcome, items, desc="timeline", setup=set_up, setup_args=(_Planner, work))
 
 
 def _outcome(item: SceneInputs) -> Outcome:
@@ -153,23 +157,43 @@ class _Planner:
         return self._digests[room.room_id]
 
 
-def describe_outcomes(outcomes: Sequence[Outcome]) -> Json:
-    """Counts for metrics/timeline.json: what was placed, left out and why, limited, faded, extended."""
-    timelines = [outcome.timeline for outcome in outcomes if outcome.timeline is not None]
-    events = [event for timeline in timelines for event in timeline.events]
-    peaks = [duck for timeline in timelines for ducks in timeline.ducks.values() for duck in ducks]
-    return {
-        "scenes": len(outcomes),
-        "placed": len(timelines),
-        "left_out": {outcome.scene_id: outcome.reason for outcome in outcomes if outcome.timeline is None},
-        "events": len(events),
-        "decoys_wanted": sum(outcome.decoys_wanted for outcome in outcomes),
-        "decoys_placed": sum(outcome.decoys for outcome in outcomes),
-        "events_peak_limited": sum(event.peak_limited for event in events),
-        "events_faded": sum(event.take_faded for event in events),
-        "events_extending_scene": sum(event.scene_extended for event in events),
-        "ambiences_lowered": sum(t.rules.ambience_lowered_cdb > 0 for t in timelines),
-        "voice_peaks_lowered": sum(duck.reason == "peak" for duck in peaks),
-        "margin_db_min": min((event.margin_cdb / 100 for event in events), default=None),
-        "seconds": round(sum(timeline.n_samples for timeline in timelines) / 44_100, 1),
-    }
+@dataclass
+class OutcomeTally:
+    """Counts for metrics/timeline.json over outcomes that are told one by one: placed, left out and why, limited."""
+
+    left_out: dict[str, str] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    margins: list[int] = field(default_factory=list)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count one scene's outcome."""
+        self.counts.update(scenes=1, decoys_wanted=outcome.decoys_wanted, decoys_placed=outcome.decoys)
+        timeline = outcome.timeline
+        if timeline is None:
+            self.left_out[outcome.scene_id] = outcome.reason
+            return
+        events = timeline.events
+        self.counts.update(
+            placed=1,
+            events=len(events),
+            events_peak_limited=sum(event.peak_limited for event in events),
+            events_faded=sum(event.take_faded for event in events),
+            events_extending_scene=sum(event.scene_extended for event in events),
+            ambiences_lowered=timeline.rules.ambience_lowered_cdb > 0,
+            voice_peaks_lowered=sum(duck.reason == "peak" for ducks in timeline.ducks.values() for duck in ducks),
+            n_samples=timeline.n_samples,
+        )
+        self.margins += [event.margin_cdb for event in events]
+
+    def figures(self) -> Json:
+        """The counts, the least margin of an event, and the seconds of all timelines."""
+        names = (
+            "scenes", "placed", "events", "decoys_wanted", "decoys_placed", "events_peak_limited", "events_faded",
+            "events_extending_scene", "ambiences_lowered", "voice_peaks_lowered",
+        )  # fmt: skip
+        return {
+            **{name: self.counts[name] for name in names},
+            "left_out": self.left_out,
+            "margin_db_min": min(self.margins) / 100 if self.margins else None,
+            "seconds": round(self.counts["n_samples"] / 44_100, 1),
+        }

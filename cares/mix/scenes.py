@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,10 @@ import soundfile
 from cares.core.atomic import write_bytes
 from cares.core.canonical import Json, file_digest
 from cares.core.errors import InputError
-from cares.core.executor import map_items
+from cares.core.executor import stream_items
 from cares.core.pcm import SAMPLE_RATE, Samples, encode
 from cares.core.record import write_records
+from cares.core.record_file import LazySequence, by_id
 from cares.core.store import Entry, ItemStore, item_key, source_digest
 from cares.mix.backend import make_backend
 from cares.mix.loudness import integrated_lufs, to_float
@@ -46,23 +47,23 @@ class MixItem:
 
 
 def join_timelines(
-    timelines: Sequence[Timeline],
-    scenes: Sequence[Scene],
-    dialogues: Sequence[Dialogue],
-    speeches: Sequence[SceneSpeech],
-) -> list[MixItem]:
-    """The records of every timeline, in order; InputError where one is missing."""
-    scene_of = {scene.scene_id: scene for scene in scenes}
-    dialogue_of = {dialogue.scene_id: dialogue for dialogue in dialogues}
-    speech_of = {speech.scene_id: speech for speech in speeches}
-    items = []
-    for timeline in timelines:
-        name = timeline.scene_id
+    timelines: Mapping[str, Timeline] | Iterable[Timeline],
+    scenes: Mapping[str, Scene] | Iterable[Scene],
+    dialogues: Mapping[str, Dialogue] | Iterable[Dialogue],
+    speeches: Mapping[str, SceneSpeech] | Iterable[SceneSpeech],
+) -> Sequence[MixItem]:
+    """The records of every timeline, in order; InputError where one is missing.
+
+    Of a `RecordFile` nothing is held: a scene's records are read when its turn comes.
+    """
+    timeline_of, scene_of, dialogue_of, speech_of = by_id(timelines), by_id(scenes), by_id(dialogues), by_id(speeches)
+    for name in timeline_of:
         if not (name in scene_of and name in dialogue_of and name in speech_of):
             expected = "its scene, dialogue and speech to be present"
             raise InputError("data/timelines.jsonl", "scene_id", name, expected, "Run dvc repro.")
-        items.append(MixItem(timeline, scene_of[name], dialogue_of[name], speech_of[name]))
-    return items
+    return LazySequence(
+        list(timeline_of), lambda name: MixItem(timeline_of[name], scene_of[name], dialogue_of[name], speech_of[name])
+    )
 
 
 def batch_size(backend: str) -> int:
@@ -83,20 +84,32 @@ def mix_scenes(
         root: the folder that paths in records are relative to.
         backend: name of the backend; it does not change the files.
         batch: scenes to mix together, `batch_size(backend)` by default; it does not change the files.
+
+    Returns:
+        The scenes as in scenes.jsonl, but without words and transcript, of which a large set has too many to be held.
     """
     size = batch or batch_size(backend)
-    batches = [tuple(items[at : at + size]) for at in range(0, len(items), size)]
+    batches = LazySequence(range(0, len(items), size), lambda at: tuple(items[at : at + size]))
     # one process feeds a GPU
     workers = 1 if backend == "torch-cuda" else None
-    done = map_items(
+    done = stream_items(
         _mix, batches, desc="mix", workers=workers, setup=set_up, setup_args=(_Renderer, root, out, backend)
     )
-    mixed = [scene for scenes in done for scene in scenes]
-    write_records(out / "scenes.jsonl", mixed)
-    sums = {path.name: file_digest(path) for path in out.iterdir() if path.suffix in (".wav", ".jsonl")}
+    mixed: list[MixedScene] = []
+    write_records(out / "scenes.jsonl", _noted(done, mixed))
+    sums = {Path(scene.path).name: scene.sha256 for scene in mixed}
+    sums["scenes.jsonl"] = file_digest(out / "scenes.jsonl")
     lines = [f"{sums[name]}  {name}\n" for name in sorted(sums)]
     write_bytes(out / "SHA256SUMS", "".join(lines).encode("utf-8"))
     return mixed
+
+
+def _noted(done: Iterable[Sequence[MixedScene]], mixed: list[MixedScene]) -> Iterator[MixedScene]:
+    """The scenes one by one; what is to be kept of them goes to `mixed`."""
+    for scenes in done:
+        for scene in scenes:
+            mixed.append(scene.model_copy(update={"words": (), "transcript": ""}))
+            yield scene
 
 
 def transcript(speech: SceneSpeech) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from cares.core.canonical import Json, read_json, read_jsonl
 from cares.core.errors import InputError
-from cares.core.record import Record, read_records
+from cares.core.record import Record, iter_records
+from cares.core.record_file import LazyMapping, RecordFile
 from cares.records.answer import Answer
 from cares.records.bank import Take
 from cares.records.dialogue import Attempt, Dialogue
@@ -22,6 +23,9 @@ from cares.report.audit_inputs import AuditFigures, read_audit
 
 R = TypeVar("R", bound=Record)
 ALIGNMENT = "data/alignment.jsonl"
+SCENES = "data/scenes/scenes.jsonl"
+TIMELINES = "data/timelines.jsonl"
+SHOWN_TASK = "reactions-time_and_name"
 REPEATS = "metrics/plots/repeated_phrases.csv"
 
 
@@ -29,8 +33,9 @@ REPEATS = "metrics/plots/repeated_phrases.csv"
 class Inputs:
     """The records of one build below `root`.
 
-    `repeats` are rows of repeated_phrases.csv, `voice_clips` the speech of each scene's timeline, `missing` the files
-    that were not there.
+    A large set has too many words to be held: `scenes` are without words and transcript, `mixed` reads a scene as it
+    is, and `gaps` and `voice_clips` (the speech) read its timeline, when they are asked for. `items` and `answers` are
+    those of `SHOWN_TASK`, `repeats` rows of repeated_phrases.csv, `missing` the files that were not there.
     """
 
     scenes: list[MixedScene]
@@ -43,7 +48,7 @@ class Inputs:
     takes: list[Take]
     items: list[Item]
     answers: dict[str, list[Answer]]
-    gaps: dict[str, tuple[PlacedGap, ...]]
+    gaps: Mapping[str, tuple[PlacedGap, ...]]
     metrics: dict[str, Json]
     bench: dict[str, Json]
     models: Json
@@ -51,7 +56,8 @@ class Inputs:
     audit: AuditFigures = field(default_factory=AuditFigures)
     missing: list[str] = field(default_factory=list)
     root: Path = Path()
-    voice_clips: dict[str, tuple[Clip, ...]] = field(default_factory=dict)
+    voice_clips: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
+    mixed: Mapping[str, MixedScene] = field(default_factory=dict)
 
 
 def read_inputs(root: Path) -> Inputs:
@@ -62,11 +68,17 @@ def read_inputs(root: Path) -> Inputs:
     """
     missing: list[str] = []
 
-    def optional(kind: type[R], name: str) -> list[R]:
+    def optional(kind: type[R], name: str, wanted: Callable[[R], bool] = lambda _: True) -> list[R]:
         if (root / name).is_file():
-            return read_records(kind, root / name)
+            return [record for record in iter_records(kind, root / name) if wanted(record)]
         missing.append(name)
         return []
+
+    def lines(kind: type[R], name: str) -> Mapping[str, R]:
+        if (root / name).is_file():
+            return RecordFile(kind, root / name)
+        missing.append(name)
+        return {}
 
     def folder(name: str, suffix: str) -> list[Path]:
         files = sorted((root / name).glob(f"*{suffix}"))
@@ -82,9 +94,9 @@ def read_inputs(root: Path) -> Inputs:
 
     if not (root / ALIGNMENT).is_file():
         missing.append(ALIGNMENT)
-    timelines = optional(Timeline, "data/timelines.jsonl")
+    timelines = lines(Timeline, TIMELINES)
     return Inputs(
-        scenes=read_records(MixedScene, root / "data/scenes/scenes.jsonl"),
+        scenes=_wordless(root / SCENES),
         allocated=optional(Scene, "data/allocation/scenes.jsonl"),
         dialogues=optional(Dialogue, "data/dialogues/accepted.jsonl"),
         attempts=optional(Attempt, "data/dialogues/attempts.jsonl"),
@@ -92,9 +104,12 @@ def read_inputs(root: Path) -> Inputs:
         calibration=value("data/calibration.json"),
         speech=optional(SceneSpeech, "data/speech/speech.jsonl"),
         takes=optional(Take, "data/sounds/bank.jsonl"),
-        items=optional(Item, "data/bench/items.jsonl"),
-        answers={path.stem: read_records(Answer, path) for path in folder("data/bench/answers", ".jsonl")},
-        gaps={timeline.scene_id: timeline.gaps for timeline in timelines},
+        items=(items := optional(Item, "data/bench/items.jsonl", lambda item: item.group == SHOWN_TASK)),
+        answers={
+            path.stem: _answers(path, {item.item_id for item in items})
+            for path in folder("data/bench/answers", ".jsonl")
+        },
+        gaps=LazyMapping(timelines, lambda timeline: timeline.gaps),
         metrics={path.stem: read_json(path) for path in folder("metrics", ".json")},
         bench={path.stem: read_json(path) for path in folder("metrics/bench", ".json")},
         models=value("data/models.json"),
@@ -102,11 +117,21 @@ def read_inputs(root: Path) -> Inputs:
         audit=read_audit(root, missing),
         missing=missing,
         root=root,
-        voice_clips={
-            timeline.scene_id: tuple(clip for clip in timeline.clips if clip.track in ("A", "B"))
-            for timeline in timelines
-        },
+        voice_clips=LazyMapping(
+            timelines, lambda timeline: tuple(clip for clip in timeline.clips if clip.track in ("A", "B"))
+        ),
+        mixed=RecordFile(MixedScene, root / SCENES),
     )
+
+
+def _wordless(path: Path) -> list[MixedScene]:
+    """All finished scenes without words and transcript."""
+    return [scene.model_copy(update={"words": (), "transcript": ""}) for scene in iter_records(MixedScene, path)]
+
+
+def _answers(path: Path, asked: Container[str]) -> list[Answer]:
+    """The answers to some items."""
+    return [answer for answer in iter_records(Answer, path) if answer.item_id in asked]
 
 
 def read_words(root: Path, scene_ids: Container[str]) -> dict[str, tuple[Word, ...]]:

@@ -58,7 +58,7 @@ def listening_page(inputs: Inputs, tools: Tools) -> Page:
         read_words(inputs.root, {example.scene_id for kind in chosen for example in kind.shown}),
         {one.scene_id: one for one in inputs.dialogues},
         {one.scene_id: one for one in inputs.allocated},
-        {one.scene_id: one for one in inputs.scenes},
+        inputs.mixed,
     )
     found: list[tuple[KindOf, list[Shown]]] = []
     assets: dict[str, bytes] = {}

@@ -81,7 +81,9 @@ def write_site(
         for place, scene in enumerate(shown):
             before = shown[place - 1].scene_id if place else None
             after = shown[place + 1].scene_id if place + 1 < len(shown) else None
-            text = of_scene.render(_scene(inputs, scene, sounds), before=before, after=after, up="../")
+            text = of_scene.render(
+                _scene(inputs, inputs.mixed[scene.scene_id], sounds), before=before, after=after, up="../"
+            )
             _put(work / "scenes" / f"{scene.scene_id}.html", text)
     return len(shown)
 

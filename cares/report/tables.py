@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from cares.core.canonical import Json
 from cares.records.scene import REACTIONS
-from cares.report.inputs import Inputs
+from cares.report.inputs import SHOWN_TASK, Inputs
 from cares.report.picture import share
 
 SYSTEM_ORDER = ("majority", "random", "oracle", "oracle-unmarked", "cascade")
-SHOWN_TASK = "reactions-time_and_name"
 
 
 class SystemRow(NamedTuple):
@@ -149,7 +148,7 @@ def model_rows(models: Json) -> list[dict[str, str]]:
 
 def answers_by_event(inputs: Inputs, scene_id: str) -> dict[int, list[tuple[str, str, bool]]]:
     """For each event of a scene: (system, how it says the speakers react, whether it is right), time and name given."""
-    items = {item.item_id: item for item in inputs.items if item.scene_id == scene_id and item.group == SHOWN_TASK}
+    items = {item.item_id: item for item in inputs.items if item.scene_id == scene_id}
     rows: dict[int, list[tuple[str, str, bool]]] = {}
     for system in ordered_systems(inputs.answers):
         for answer in inputs.answers[system]:

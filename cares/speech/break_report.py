@@ -12,7 +12,7 @@ from cares.core.canonical import Json
 from cares.core.errors import InputError
 from cares.core.executor import map_items
 from cares.core.pcm import Samples, read_samples
-from cares.core.record import read_records
+from cares.core.record_file import LazySequence, RecordFile
 from cares.records.timeline import MixedScene, Timeline
 from cares.speech.break_measures import MEASURES, Measured, measure_scene
 from cares.speech.break_params import BreakParams
@@ -28,12 +28,11 @@ def break_metrics(root: Path, params: BreakParams, seed: int) -> Json:
     Raises:
         InputError: a scene has no timeline.
     """
-    timelines = {timeline.scene_id: timeline for timeline in read_records(Timeline, root / TIMELINES)}
-    jobs = []
-    for scene in read_records(MixedScene, root / SCENES):
-        if scene.scene_id not in timelines:
-            raise InputError(TIMELINES, "scene_id", scene.scene_id, "a timeline for every finished scene")
-        jobs.append((scene, timelines[scene.scene_id], root))
+    timelines, scenes = RecordFile(Timeline, root / TIMELINES), RecordFile(MixedScene, root / SCENES)
+    for name in scenes:
+        if name not in timelines:
+            raise InputError(TIMELINES, "scene_id", name, "a timeline for every finished scene")
+    jobs = LazySequence(list(scenes), lambda name: (scenes[name], timelines[name], root))
     measured = map_items(_measure, jobs, desc="breaks")
     return {name: describe([turn for pair in measured for turn in pair[name]], params, seed) for name in ("dry", "mix")}
 

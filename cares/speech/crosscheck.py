@@ -6,8 +6,9 @@ little earlier or later throughout: `bias_ms` shows that, and the spread around 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from typing import NamedTuple
 
 from cares.asr.aligner import Aligner
@@ -44,20 +45,20 @@ class _Worker:
 _worker = _Worker()
 
 
-def cross_check(speech: Sequence[SceneSpeech], params: AlignParams) -> Json:
+def cross_check(speech: Iterable[SceneSpeech], params: AlignParams) -> Json:
     """Errors by engine over `params.cross_checks` utterances, chosen by a hash of scene and place, so by nothing else.
 
     Utterances that were cut, are shorter than three words, or whose voice a server speaks, are left out. Words whose
     time an engine does not know by itself (it says two as one) count in nothing.
     """
     voices = read_table()
-    candidates = [
+    candidates = (
         (digest([scene.scene_id, utterance.index]), utterance)
         for scene in speech
         for utterance in scene.utterances
         if not utterance.cut and len(utterance.text.split()) >= FEWEST_WORDS and not voices[utterance.voice].served
-    ]
-    chosen = [one for _, one in sorted(candidates, key=lambda pair: pair[0])[: params.cross_checks]]
+    )
+    chosen = [one for _, one in nsmallest(params.cross_checks, candidates, key=lambda pair: pair[0])]
     checked = map_items(_check, chosen, desc="cross-check", setup=_set_up, setup_args=(params, voices))
     return {
         name: _figures([one.errors for one in checked if one.engine == name and one.errors is not None])

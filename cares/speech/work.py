@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +12,9 @@ from cares.asr.aligner import Aligner
 from cares.asr.recogniser import Recogniser
 from cares.core.canonical import Json
 from cares.core.errors import CaresError, InputError
-from cares.core.executor import map_items
+from cares.core.executor import map_items, stream_items
 from cares.core.pcm import read_samples, write_samples
+from cares.core.record_file import LazySequence, by_id
 from cares.core.store import ItemStore
 from cares.models.ensure import ensure, model_digest
 from cares.records.dialogue import Dialogue
@@ -98,24 +100,44 @@ def speak_scenes(
     )
 
 
-def align_scenes(speech: Sequence[SceneSpeech], params: AlignParams, root: Path) -> list[SceneAlignment]:
-    """Align every scene without failure; its file lies at `root` / its path."""
+def align_scenes(
+    speech: Mapping[str, SceneSpeech] | Iterable[SceneSpeech], params: AlignParams, root: Path
+) -> Iterator[SceneAlignment]:
+    """Align every scene without failure, one after the other; its file lies at `root` / its path."""
     ensure(params.recogniser)
-    spoken = [scene for scene in speech if not scene.failure]
-    return map_items(_align, spoken, desc="align", setup=_set_up_alignment, setup_args=(params, root))
+    spoken = by_id(speech)
+    names = [name for name, scene in spoken.items() if not scene.failure]
+    items = LazySequence(names, spoken.__getitem__)
+    return stream_items(_align, items, desc="align", setup=_set_up_alignment, setup_args=(params, root))
 
 
-def alignment_metrics(aligned: Sequence[SceneAlignment]) -> Json:
-    """How many words there are and how many of them have an interpolated time."""
-    words = [word for scene in aligned for word in scene.words]
-    interpolated = sum(word.interpolated for word in words)
-    return {
-        "scenes": len(aligned),
-        "words": len(words),
-        "interpolated_words": interpolated,
-        "interpolated_share": round(interpolated / max(1, len(words)), 4),
-        "mean_confidence": round(sum(word.confidence for word in words) / max(1, len(words)), 4),
-    }
+@dataclass
+class AlignmentTally:
+    """How many words there are and how many of them have an interpolated time, of scenes that are told one by one."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    confidence: float = 0.0
+
+    def counted(self, aligned: Iterable[SceneAlignment]) -> Iterator[SceneAlignment]:
+        """The same scenes, counted."""
+        for scene in aligned:
+            self.counts.update(
+                scenes=1, words=len(scene.words), interpolated=sum(word.interpolated for word in scene.words)
+            )
+            for word in scene.words:
+                self.confidence += word.confidence
+            yield scene
+
+    def figures(self) -> Json:
+        """For metrics/alignment.json."""
+        words, interpolated = self.counts["words"], self.counts["interpolated"]
+        return {
+            "scenes": self.counts["scenes"],
+            "words": words,
+            "interpolated_words": interpolated,
+            "interpolated_share": round(interpolated / max(1, words), 4),
+            "mean_confidence": round(self.confidence / max(1, words), 4),
+        }
 
 
 def _one_thread() -> None:

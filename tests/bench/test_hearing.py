@@ -23,7 +23,7 @@ def test_every_file_is_read_whole_and_in_order(scenes: list[MixedScene], scene_f
         lengths.append(len(samples))
         return [RecognisedWord(text="Hello,", start_sample=0, end_sample=10, confidence=1.0)]
 
-    heard = hear_scenes(scenes, recognise, "whisper-base", scene_files)
+    heard = list(hear_scenes(scenes, recognise, "whisper-base", scene_files))
     assert [transcript.scene_id for transcript in heard] == [scene.scene_id for scene in scenes]
     assert [transcript.audio_sha256 for transcript in heard] == [scene.sha256 for scene in scenes]
     assert set(lengths) == {44_100}
@@ -32,7 +32,7 @@ def test_every_file_is_read_whole_and_in_order(scenes: list[MixedScene], scene_f
 
 def test_a_missing_file_is_an_error_with_its_name(scenes: list[MixedScene], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=scenes[0].path):
-        hear_scenes(scenes, lambda samples: [], "whisper-base", tmp_path)
+        list(hear_scenes(scenes, lambda samples: [], "whisper-base", tmp_path))
 
 
 def test_the_rate_on_mixes_is_that_of_the_corpus(scenes: list[MixedScene]) -> None:

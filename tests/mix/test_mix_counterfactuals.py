@@ -82,7 +82,7 @@ def test_only_the_wanted_splits(timelines: list[Timeline], scenes: list[MixedSce
     splits = {scene.split for scene in scenes}
     for split in splits:
         assert {one.mixed.split for one in join_finished(timelines, scenes, (split,))} == {split}
-    assert join_finished(timelines, scenes, ()) == []
+    assert list(join_finished(timelines, scenes, ())) == []
 
 
 def test_a_scene_that_no_timeline_made_is_an_error(timelines: list[Timeline], scenes: list[MixedScene]) -> None:

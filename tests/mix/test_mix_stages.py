@@ -73,11 +73,13 @@ def sums(folder: Path) -> dict[str, str]:
 
 
 def joined(project: Path) -> list[MixItem]:
-    return join_timelines(
-        read_records(Timeline, project / "data/timelines.jsonl"),
-        read_records(Scene, project / "data/allocation/scenes.jsonl"),
-        read_records(Dialogue, project / "data/dialogues/accepted.jsonl"),
-        read_records(SceneSpeech, project / "data/speech/speech.jsonl"),
+    return list(
+        join_timelines(
+            read_records(Timeline, project / "data/timelines.jsonl"),
+            read_records(Scene, project / "data/allocation/scenes.jsonl"),
+            read_records(Dialogue, project / "data/dialogues/accepted.jsonl"),
+            read_records(SceneSpeech, project / "data/speech/speech.jsonl"),
+        )
     )
 
 

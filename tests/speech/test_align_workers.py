@@ -80,7 +80,7 @@ def test_a_set_is_aligned_the_same_by_one_and_two_workers(tmp_path: Path, monkey
     for workers in ("1", "2"):
         monkeypatch.setenv("CARES_WORKERS", workers)
         monkeypatch.setenv("CARES_STORE", str(tmp_path / workers))
-        made.append((align_scenes(speech, params, tmp_path), cross_check(speech, params)))
+        made.append((list(align_scenes(speech, params, tmp_path)), cross_check(speech, params)))
     assert made[0] == made[1]
     for scene, aligned in zip(speech, made[0][0], strict=True):
         for one in scene.utterances:

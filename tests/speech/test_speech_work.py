@@ -21,7 +21,7 @@ from cares.speech.params import SpeechParams
 from cares.speech.scene import speak_scene
 from cares.speech.summary import Spoken, check_spoken, speech_metrics
 from cares.speech.voices import load_voices
-from cares.speech.work import alignment_metrics, jobs
+from cares.speech.work import AlignmentTally, jobs
 
 SCENES = read_records(Scene, DATA / "scenes_small.jsonl")
 DIALOGUES = read_records(Dialogue, DATA / "dialogues_small.jsonl")
@@ -119,7 +119,9 @@ def test_alignment_reads_the_files_and_refuses_one_of_the_wrong_length(
     aligned = work._align(spoken.record)
     assert aligned == align_scene(spoken.record, spoken.samples, world.listener)
     assert SceneAlignment.parse(aligned.to_json(), "test") == aligned
-    assert alignment_metrics([aligned])["words"] == sum(len(u.text.split()) for u in spoken.record.utterances)
+    tally = AlignmentTally()
+    assert list(tally.counted([aligned])) == [aligned]
+    assert tally.figures()["words"] == sum(len(u.text.split()) for u in spoken.record.utterances)
     write_samples(path, spoken.samples[:-1])
     with pytest.raises(InputError, match=r"t00000-0\.flac: length"):
         work._align(spoken.record)
