@@ -110,8 +110,11 @@ def _faults(stage: PipelineStage, entry: Json, outs: Outs, unchecked: list[str])
     deps = [dep for dep in stage.deps if not hasattr(dep, "params")]
     for kind, things in (("deps", deps), ("outs", stage.outs)):
         yield from _names(kind, [thing.def_path for thing in things], [row["path"] for row in entry.get(kind, [])])
+    locked_params = dict(entry.get("params", {}))
     for params in (dep for dep in stage.deps if hasattr(dep, "params")):
-        yield from _params(params, entry.get("params", {}).get(params.def_path, {}))
+        yield from _params(params, locked_params.pop(params.def_path, {}))
+    for file, values in locked_params.items():
+        yield f"params of {file} that dvc.yaml lacks: {', '.join(sorted(values))}"
     for dep in deps:
         if (locked := value_of(dep)) is None:
             continue  # a name that dvc.lock lacks was told of

@@ -118,6 +118,7 @@ def published(
     write_json(root / "metrics/items.json", {"sha256": file_digest(root / "data/bench/items.jsonl")})
     (root / "params.yaml").write_bytes((REPO / "params.yaml").read_bytes())
     (root / "dvc.yaml").write_text(PIPELINE)
+    (root / ".gitignore").write_text("/data/\n")
     run(root, "git", "init", "-q")
     run(root, "dvc", "init", "-q")
     run(root, "dvc", "commit", "-q", "-f")
