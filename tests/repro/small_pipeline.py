@@ -137,6 +137,8 @@ def commit(root: Path, message: str) -> None:
 def make_project(root: Path) -> Path:
     """Build and commit the project in an empty folder."""
     (root / "stages").mkdir(parents=True)
+    # a package of its own, or another folder `stages` on Python's path could come before it
+    (root / "stages/__init__.py").touch()
     (root / "stages/run.py").write_text(STAGE, encoding="utf-8")
     (root / "dvc.yaml").write_text(PIPELINE, encoding="utf-8")
     (root / "params.yaml").write_text('{"dialogues": {"group_scenes": 2}, "mix": {"gain": 3}}', encoding="utf-8")

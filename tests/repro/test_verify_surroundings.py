@@ -27,6 +27,7 @@ def test_the_allocation_is_the_same_under_another_path_locale_time_zone_umask_ha
         "cares/records",
         "cares/catalog",
         "cares/allocation",
+        "stages/__init__.py",
         "stages/allocate.py",
         "cares/__init__.py",
     ):
