@@ -13,6 +13,7 @@ from cares.commands import (
     agreement,
     audit,
     bench,
+    cluster,
     doctor,
     estimate,
     judge,
@@ -33,6 +34,7 @@ from cares.core.stage import run_stage
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 models_app = typer.Typer(no_args_is_help=True, help="Pinned model weights.")
 app.add_typer(models_app, name="models")
+app.add_typer(cluster.app, name="cluster")
 judge.register(app)
 estimate.register(app)
 locked.register(app)

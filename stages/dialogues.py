@@ -1,19 +1,21 @@
 """Stage `dialogues`: write, check, judge, and write again, until a scene has its dialogue or no attempt is left."""
 
-from collections.abc import Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from cares.catalog.load import load_catalog
 from cares.core.atomic import replace_folder
+from cares.core.executor import executor_kind
 from cares.core.params import Params
 from cares.core.record import read_records, write_records
 from cares.core.stage import run_stage
-from cares.dialogue.acceptance import Outcome, accept_dialogues
+from cares.dialogue.acceptance import accept_dialogues
 from cares.dialogue.context import check_context
 from cares.dialogue.evaluator import load_evaluator
 from cares.dialogue.free import make_writer
 from cares.dialogue.params import DialoguesParams
+from cares.dialogue.spread import DialogueWork, accept_dialogues_apart, joined
 from cares.dialogue.summary import write_summary
 from cares.dialogue.timing import TimedWaves
 from cares.llm.params import LlmParams
@@ -34,14 +36,18 @@ def main() -> None:
     scenes = read_records(Scene, Path("data/allocation/scenes.jsonl"))
     topics = read_records(Topic, Path("data/topics.jsonl"))
     writer, llm = make_writer(load_catalog(), section, params.seed, PROMPTS), params.section("llm", LlmParams)
+    open_judge = partial(load_evaluator, Path("data/calibration.json"), llm, PROMPTS)
     check_context(scenes, writer, llm)
-    with (
-        closing(load_evaluator(Path("data/calibration.json"), llm, PROMPTS)) as judge,
-        StoredWaves(models.writer, llm) as waves,
-    ):
-        model = TimedWaves(waves)
-        # scenes that were added share no group with those before them, whose waves would be others
-        outcome = joined(accept_dialogues(batch, topics, writer, model, judge, section) for batch in batches(scenes))
+    if executor_kind() == "ray":
+        work = DialogueWork(models.writer, llm, section, params.seed, PROMPTS, open_judge)
+        outcome, model = accept_dialogues_apart(scenes, topics, work)
+    else:
+        with closing(open_judge()) as judge, StoredWaves(models.writer, llm) as waves:
+            model = TimedWaves(waves)
+            # scenes that were added share no group with those before them, whose waves would be others
+            outcome = joined(
+                accept_dialogues(batch, topics, writer, model, judge, section) for batch in batches(scenes)
+            )
     with replace_folder(OUT) as folder:
         write_records(folder / "accepted.jsonl", outcome.accepted)
         write_records(folder / "attempts.jsonl", outcome.attempts)
@@ -50,17 +56,6 @@ def main() -> None:
     print(f"dialogues: {count}, in {OUT}; {model.per_scene(len(outcome.accepted))}")
     if outcome.refused:
         print(f"dialogues: not accepted, left out: {', '.join(outcome.refused)} (reasons in {OUT / 'attempts.jsonl'})")
-
-
-def joined(outcomes: Iterable[Outcome]) -> Outcome:
-    """What became of all batches, one behind the other."""
-    found = list(outcomes)
-    return Outcome(
-        *(
-            tuple(one for outcome in found for one in getattr(outcome, name))
-            for name in ("accepted", "attempts", "refused")
-        )
-    )
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from typing import NamedTuple, Protocol
 
 from cares.bench.params import BenchParams, answer_tokens
 from cares.core.errors import CaresError, InputError
-from cares.core.executor import progress
 from cares.core.rng import derived_seed
+from cares.llm.spread import complete_waves
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.item import Item
 
@@ -72,9 +72,9 @@ def ask(questions: Sequence[Question], model: AnswersWaves, params: BenchParams,
     asked = sorted(set(stands_for.values()))
     answers: dict[int, ChatAnswer] = {}
     plan = waves([questions[place].item for place in asked], params.wave_templates, params.wave_size)
-    for wave in progress(plan, desc="questions", unit="wave"):
+    wanted = [[_request(questions[asked[at]], params, seed) for at in wave] for wave in plan]
+    for wave, fresh in zip(plan, complete_waves(model, wanted, "questions"), strict=True):
         places = [asked[at] for at in wave]
-        fresh = model.complete([_request(questions[place], params, seed) for place in places])
         if len(fresh) != len(places):
             raise CaresError(f"the language model gave {len(fresh)} answers to {len(places)} questions")
         answers.update(zip(places, fresh, strict=True))

@@ -17,6 +17,7 @@ from cares.bench.scores_summary import Judged, Sought, sought
 from cares.catalog.catalog import Catalog
 from cares.core.errors import CaresError, InputError
 from cares.core.rng import KeyedRandom, derived_seed
+from cares.llm.spread import complete_waves
 from cares.llm.types import ChatAnswer, ChatMessage, ChatRequest
 from cares.records.answer import Answer
 from cares.records.item import Item
@@ -104,8 +105,9 @@ def judge(
         CaresError: the model gave another number of answers than it was asked for.
     """
     verdicts: dict[int, list[Judged]] = {}
-    for places in waves(found, wave_templates, wave_size):
-        answers = model.complete([_request(found[place], prompt, catalog, seed) for place in places])
+    plan = waves(found, wave_templates, wave_size)
+    wanted = [[_request(found[place], prompt, catalog, seed) for place in places] for places in plan]
+    for places, answers in zip(plan, complete_waves(model, wanted, "summaries"), strict=True):
         if len(answers) != len(places):
             raise CaresError(f"the judge gave {len(answers)} answers to {len(places)} questions")
         for place, answer in zip(places, answers, strict=True):

@@ -1,6 +1,7 @@
-"""`map_items` and `stream_items`: one function over many items, in local processes, with a progress bar.
+"""`map_items` and `stream_items`: one function over many items, in local processes or on Ray, with a progress bar.
 
-The result of an item depends on the item alone; the number of workers (CARES_WORKERS) decides only how long it takes.
+The result of an item depends on the item alone; who works on it (CARES_EXECUTOR) and how many there are (CARES_WORKERS)
+decides only how long it takes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from tqdm import tqdm
 
@@ -24,6 +25,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 WINDOW = 4  # items for each worker that are under way, or done and not yet taken
+_number: int | None = None
 
 
 def worker_count() -> int:
@@ -36,10 +38,37 @@ def worker_count() -> int:
     return int(given)
 
 
+def executor_kind() -> Literal["processes", "ray"]:
+    """Who does the work of `map_items`: CARES_EXECUTOR, else local processes."""
+    given = os.environ.get("CARES_EXECUTOR", "processes")
+    if given not in ("processes", "ray"):
+        raise InputError("environment", "CARES_EXECUTOR", given, "processes or ray")
+    return "ray" if given == "ray" else "processes"
+
+
+def become_worker(number: int) -> None:
+    """This process is one of Ray's workers: it shows no bars, which would be written over those of the others."""
+    global _number
+    _number = number
+
+
+def worker_number() -> int | None:
+    """Which of Ray's workers this process is, from 0; None when it is none. No result may depend on it."""
+    return _number
+
+
 def progress(items: Iterable[T] | None = None, *, total: int | None = None, desc: str, unit: str = "item") -> tqdm[T]:
     """The one progress bar of the project: on stderr, with rate and time left; quiet updates when not on a terminal."""
-    interval = 0.2 if sys.stderr.isatty() else 15.0
-    return tqdm(items, total=total, desc=desc, unit=unit, mininterval=interval, dynamic_ncols=True, file=sys.stderr)
+    return tqdm(
+        items,
+        total=total,
+        desc=desc,
+        unit=unit,
+        mininterval=0.2 if sys.stderr.isatty() else 15.0,
+        dynamic_ncols=True,
+        file=sys.stderr,
+        disable=_number is not None,
+    )
 
 
 def map_items(
@@ -80,7 +109,14 @@ def stream_items(
 
     At most `WINDOW` items for each worker are under way or wait to be taken; a caller that takes none stops the work.
     A caller that leaves before the end closes the generator (or drops it), which ends the workers.
+
+    With CARES_EXECUTOR=ray the work is done by Ray (see `cares.core.ray_executor`), unless `workers` is 1, which means
+    this process in any case.
     """
+    if executor_kind() == "ray" and workers != 1 and items:
+        from cares.core.ray_executor import stream_on_ray
+
+        return stream_on_ray(work, items, desc, workers, setup, setup_args)
     count = min(workers or worker_count(), max(1, len(items)))
     if count == 1:
         return _here(work, items, desc, setup, setup_args)

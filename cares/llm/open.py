@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterator
 
+from cares.core.executor import worker_number
 from cares.llm.params import LlmParams
 from cares.llm.types import LanguageModel, LlmError
 
@@ -31,7 +32,8 @@ def open_llm(model_id: str, params: LlmParams) -> Iterator[LanguageModel]:
 
     With CARES_LLM_URL set, it is the model that this OpenAI-compatible server offers as `model_id`; its answers are not
     promised to be the same again. Several addresses, with commas between them, are asked in turn who offers it: so each
-    role can have a server of its own. Else vLLM runs the registered weights in this process.
+    role can have a server of its own. Where several offer it, each of Ray's workers keeps to one of them. Without the
+    variable vLLM runs the registered weights in this process.
 
     Raises:
         LlmError: the model cannot be started or reached, or no server offers it.
@@ -60,10 +62,19 @@ def _served(model_id: str, addresses: str) -> LanguageModel:
     from cares.llm.hidden import HiddenKeyModel
     from cares.llm.server import NotOfferedError
 
-    refusals = []
+    refusals: list[str] = []
+    offering: list[HiddenKeyModel] = []
     for url in filter(None, (address.strip() for address in addresses.split(","))):
         try:
-            return HiddenKeyModel(model_id, url, os.environ.get("CARES_LLM_KEY"))
+            offering.append(HiddenKeyModel(model_id, url, os.environ.get("CARES_LLM_KEY")))
         except NotOfferedError as error:
             refusals.append(str(error))
+        if offering and worker_number() is None:
+            break
+    if offering:
+        chosen = offering[(worker_number() or 0) % len(offering)]
+        for other in offering:
+            if other is not chosen:
+                other.close()
+        return chosen
     raise LlmError("; ".join(refusals) or "CARES_LLM_URL names no server")

@@ -7,6 +7,7 @@ values of keys are never shown.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -130,16 +131,28 @@ def _address(value: str) -> str | None:
     return _addresses(value) if "," not in value else "one address"
 
 
+def _ray_address(value: str) -> str | None:
+    right = not value or value == "auto" or re.fullmatch(r"[A-Za-z0-9.-]+:[0-9]{1,5}", value)
+    return None if right else "host:port, or auto"
+
+
+def _gpus(value: str) -> str | None:
+    return None if re.fullmatch(r"0?\.[0-9]+|[0-9]+(\.0+)?", value) else "a whole number, or a part of 1 such as 0.5"
+
+
 VARIABLES: dict[str, Variable] = {
     "CARES_CACHE": Variable(_folder),
     "CARES_COQUI_PYTHON": Variable(_program),
     "CARES_DEVICE": Variable(_one_of("auto", "cpu", "cuda")),
+    "CARES_EXECUTOR": Variable(_one_of("processes", "ray")),
     "CARES_FREESOUND_KEY": Variable(_key, secret=True),
     "CARES_FREESOUND_URL": Variable(_address),
     "CARES_HUB": Variable(_one_of("0", "1")),
     "CARES_LLM_KEY": Variable(_key, secret=True, needs="CARES_LLM_URL"),
     "CARES_LLM_URL": Variable(_addresses),
     "CARES_MIX_BATCH": Variable(_workers),
+    "CARES_RAY_ADDRESS": Variable(_ray_address, needs="CARES_EXECUTOR"),
+    "CARES_RAY_GPUS": Variable(_gpus, needs="CARES_EXECUTOR"),
     "CARES_STORE": Variable(_folder),
     "CARES_TTS_KEY": Variable(_key, secret=True),
     "CARES_TTS_URL": Variable(_address),
