@@ -18,7 +18,6 @@ from typing import Any
 
 from cares.core.canonical import digest
 from cares.core.executor import progress
-from cares.llm.instructions import held_instructions
 from cares.llm.params import LlmParams
 from cares.llm.types import ChatAnswer, ChatRequest, LlmError, failed
 from cares.models.ensure import ensure, model_digest
@@ -65,7 +64,6 @@ class InProcessModel:
         self._until_closed = contextlib.ExitStack()
         self._until_closed.enter_context(_environment(params))
         try:
-            self._until_closed.enter_context(held_instructions(params))
             self._llm: Any = _start(folder, params)
         except BaseException:
             self._until_closed.close()

@@ -22,9 +22,6 @@ class LlmParams(Record):
         structured_output: the one library that enforces schemas. `guidance` joins `pattern` with length bounds;
             `xgrammar` refuses that pair.
         batch_invariant: vLLM's batch-invariant kernels (GPU only).
-        cpu_instructions: the vector instructions to which a CPU's arithmetic is held, so that processors which have
-            more write the same; `native` takes all that there are, is faster where there is AMX, and promises nothing
-            beyond one kind of processor.
     """
 
     context_tokens: Annotated[int, Field(ge=256, le=1_048_576)] = 4096
@@ -34,7 +31,6 @@ class LlmParams(Record):
     dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
     structured_output: Literal["guidance", "xgrammar"] = "guidance"
     batch_invariant: bool = False
-    cpu_instructions: Literal["avx512_bf16", "native"] = "avx512_bf16"
 
     @model_validator(mode="after")
     def _a_prompt_fits_a_step(self) -> Self:

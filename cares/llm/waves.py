@@ -14,9 +14,6 @@ from cares.llm.params import LlmParams
 from cares.llm.probe import check_structured
 from cares.llm.types import ChatAnswer, ChatRequest, LanguageModel, LlmError
 
-CODE = tuple(f"cares.llm.{name}" for name in ("inprocess", "instructions", "server", "types", "wire"))
-"""The files that decide what is answered."""
-
 
 def promised() -> bool:
     """Whether answers are promised to be the same again: from this process yes, from a server (CARES_LLM_URL) no."""
@@ -67,7 +64,7 @@ class StoredWaves:
         key = item_key(
             wave=[request.to_json() for request in wave],
             model=model_identity(self.model_id, self._params),
-            code=source_digest(*CODE),
+            code=source_digest("cares.llm.inprocess", "cares.llm.server", "cares.llm.types", "cares.llm.wire"),
         )
         if (kept := self._store.get(key)) is not None:
             return [ChatAnswer.parse(value, self._store.path(key)) for value in kept.value]

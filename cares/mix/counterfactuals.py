@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import scipy
+import soundfile
 
 from cares.core.atomic import write_bytes
-from cares.core.canonical import file_digest
+from cares.core.canonical import Json, file_digest
 from cares.core.errors import CaresError, InputError
 from cares.core.executor import map_items
-from cares.core.pcm import encode, read_samples
+from cares.core.pcm import Samples, encode, read_samples
 from cares.core.record import write_records
 from cares.core.record_file import LazySequence, by_id
+from cares.core.store import ItemStore, item_key, source_digest
 from cares.mix.backend import make_backend
 from cares.mix.engine import Mixer
 from cares.mix.render import event_numbers, select
+from cares.mix.scenes import CODE
 from cares.mix.sources import Sources
 from cares.mix.work import held, set_up
 from cares.records.item import Counterfactual
@@ -84,6 +89,7 @@ class _Muter:
 
     def __init__(self, root: Path, out: Path, backend: str) -> None:
         self._root, self._out, self._backend = root, out, make_backend(backend)
+        self._store = ItemStore("counterfactual")
 
     def mute(self, finished: FinishedScene) -> list[Counterfactual]:
         """Write the files of one scene."""
@@ -92,18 +98,17 @@ class _Muter:
         original = read_samples(path)
         if (found := file_digest(path)) != mixed.sha256:
             raise InputError(mixed.path, "file", found, f"SHA-256 {mixed.sha256}", "The file changed; run dvc repro.")
+        events = event_numbers(timeline)
+        keys = {event: self._key(finished, event) for event in events}
+        pieces = {event: self._store.get(key) for event, key in keys.items()}
         # what the scene's counterfactuals share is convolved once
         mixer = Mixer(Sources(self._root), self._backend, keep=True)
         made = []
-        for event in event_numbers(timeline):
-            samples = mixer.finished(select(timeline, {event}), timeline.master_gain_cdb)
-            if len(samples) != len(original):
-                raise CaresError(
-                    f"{mixed.path}: {len(original)} samples, its timeline says {len(samples)}; run dvc repro"
-                )
-            differing = np.flatnonzero(samples != original)
-            clips = [clip for clip in timeline.clips if clip.event == event]
-            _check_place(mixed.path, event, differing, clips)
+        for event in events:
+            piece = pieces[event] or self._store.put(keys[event], *self._differing(finished, event, mixer, original))
+            first, end = piece.value["first_sample"], piece.value["end_sample"]
+            samples = original.copy()
+            samples[first:end] = soundfile.read(io.BytesIO(piece.blob), dtype="int16")[0]
             data = encode(samples, container="WAV")
             name = f"{timeline.scene_id}-{event}.wav"
             write_bytes(self._out / name, data)
@@ -116,11 +121,32 @@ class _Muter:
                     sha256=hashlib.sha256(data).hexdigest(),
                     of_sha256=mixed.sha256,
                     n_samples=len(samples),
-                    first_sample=int(differing[0]),
-                    end_sample=int(differing[-1]) + 1,
+                    first_sample=first,
+                    end_sample=end,
                 )
             )
         return made
+
+    def _key(self, finished: FinishedScene, event: int) -> str:
+        """What a counterfactual depends on beside its number: what its scene depends on, and the scene's file."""
+        return item_key(
+            code=source_digest(*CODE),
+            timeline=finished.timeline.to_json(),
+            of_sha256=finished.mixed.sha256,
+            event=event,
+            versions=[np.__version__, scipy.__version__],
+        )
+
+    def _differing(self, finished: FinishedScene, event: int, mixer: Mixer, original: Samples) -> tuple[Json, bytes]:
+        """Where the scene without an event differs from the scene, and its samples there."""
+        timeline, path = finished.timeline, finished.mixed.path
+        samples = mixer.finished(select(timeline, {event}), timeline.master_gain_cdb)
+        if len(samples) != len(original):
+            raise CaresError(f"{path}: {len(original)} samples, its timeline says {len(samples)}; run dvc repro")
+        differing = np.flatnonzero(samples != original)
+        _check_place(path, event, differing, [clip for clip in timeline.clips if clip.event == event])
+        first, end = int(differing[0]), int(differing[-1]) + 1
+        return {"first_sample": first, "end_sample": end}, encode(samples[first:end])
 
 
 def _check_place(path: str, event: int, differing: np.ndarray, clips: Sequence[Clip]) -> None:

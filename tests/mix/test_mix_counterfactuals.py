@@ -18,11 +18,18 @@ from cares.core.pcm import read_samples, samples_digest, write_samples
 from cares.core.record import read_records, write_records
 from cares.mix.backend import NumpyBackend
 from cares.mix.counterfactuals import join_finished, mute_events
+from cares.mix.engine import Mixer
 from cares.mix.render import render
 from cares.records.item import Counterfactual
+from cares.records.scene import SPLITS
 from cares.records.timeline import MixedScene, Timeline
 
 REPO = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARES_STORE", str(tmp_path_factory.mktemp("store")))
 
 
 @pytest.fixture
@@ -76,6 +83,24 @@ def test_each_event_is_muted_once_and_nothing_else_changes(
         assert np.array_equal(muted[one.end_sample :], whole[one.end_sample :])
         event = next(event for event in of_scene[one.scene_id].events if event.event == one.event)
         assert event.start_sample <= one.first_sample < event.end_sample
+
+
+def test_what_was_muted_before_is_not_mixed_again(
+    world: World, timelines: list[Timeline], scenes: list[MixedScene], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def muted(count: int, folder: str) -> dict[str, bytes]:
+        out = tmp_path / folder
+        mute_events(join_finished(timelines, scenes[:count], SPLITS), out, world.root, "numpy")
+        return {path.name: path.read_bytes() for path in out.iterdir() if path.suffix == ".wav"}
+
+    monkeypatch.setenv("CARES_WORKERS", "1")  # in this process, where it can be counted
+    first = muted(1, "first")
+    mixed: list[int] = []
+    finished = Mixer.finished
+    monkeypatch.setattr(Mixer, "finished", lambda *given: mixed.append(1) or finished(*given))
+    both = muted(2, "both")
+    assert len(mixed) == len(both) - len(first) == len(scenes[1].events)
+    assert first and {name: both[name] for name in first} == first
 
 
 def test_only_the_wanted_splits(timelines: list[Timeline], scenes: list[MixedScene]) -> None:

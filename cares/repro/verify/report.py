@@ -51,7 +51,7 @@ def text_of(report: Json) -> str:
             lines += _differences(row)
         left_out = sum(len(row["left_out"]) for row in comparison["stages"])
         if left_out:
-            lines.append(f"  not compared: {left_out} files that tell of all scenes at once (metrics, plots)")
+            lines.append(f"  not compared: {left_out} files of other scenes, or of all at once (metrics, plots)")
     lines += ["", *_why(report), "", report["summary"]]
     return "\n".join(lines) + "\n"
 
