@@ -19,15 +19,23 @@ SWEEPS, PAUSE_S = 5, 0.5  # what was being started during one sweep is there in 
 
 
 def sweep(folder: Path) -> int:
-    """Kill the processes that were started with this folder, which no other Ray has; how many there were."""
+    """Kill the processes that belong to this folder, which no other Ray has; how many there were."""
     found = 0
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
+        if entry.name.isdigit() and int(entry.name) != os.getpid() and _belongs(entry, f"{folder}/"):
             with contextlib.suppress(OSError):
-                if f"{folder}/".encode() in (entry / "cmdline").read_bytes():
-                    os.kill(int(entry.name), signal.SIGKILL)
-                    found += 1
+                os.kill(int(entry.name), signal.SIGKILL)
+                found += 1
     return found
+
+
+def _belongs(process: Path, folder: str) -> bool:
+    """Started with the folder, or writing into it: workers and agents give themselves titles that do not name it."""
+    with contextlib.suppress(OSError):
+        if folder.encode() in (process / "cmdline").read_bytes():
+            return True
+        return any((process / "fd" / number).readlink().as_posix().startswith(folder) for number in ("1", "2"))
+    return False
 
 
 def main() -> None:
