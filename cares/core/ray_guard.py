@@ -30,12 +30,22 @@ def sweep(folder: Path) -> int:
 
 
 def _belongs(process: Path, folder: str) -> bool:
-    """Started with the folder, or writing into it: workers and agents give themselves titles that do not name it."""
+    """Started with the folder, or with a log of it open: workers and agents take titles that do not name it."""
     with contextlib.suppress(OSError):
         if folder.encode() in (process / "cmdline").read_bytes():
             return True
-        return any((process / "fd" / number).readlink().as_posix().startswith(folder) for number in ("1", "2"))
+    for file in _open_files(process):
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if str(file.readlink()).startswith(f"{folder}session"):
+                return True
     return False
+
+
+def _open_files(process: Path) -> list[Path]:
+    try:
+        return list((process / "fd").iterdir())
+    except OSError:
+        return []
 
 
 def main() -> None:
