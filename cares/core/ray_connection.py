@@ -92,7 +92,7 @@ def disconnect() -> None:
     atexit.unregister(disconnect)
     before.ray.shutdown()
     if before.folder:
-        sweep(before.folder)
+        sweep(before.folder, os.getpid())
         shutil.rmtree(before.folder, ignore_errors=True)
     if before.lock:
         before.lock.close()
@@ -152,7 +152,7 @@ def _started(ray: Any, count: int) -> Connection:
     lock = (folder / LOCK).open("wb")
     fcntl.flock(lock, fcntl.LOCK_EX)
     guard = subprocess.Popen(  # its standard input ends with this process
-        [sys.executable, "-I", str(GUARD), str(folder)], stdin=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-I", str(GUARD), str(folder), str(os.getpid())], stdin=subprocess.PIPE, start_new_session=True
     )
     try:
         with _quiet():
@@ -170,7 +170,7 @@ def _started(ray: Any, count: int) -> Connection:
             raise CaresError(f"Ray listens on {bound}, not on {LOOPBACK[0]} alone; is it of another version?")
     except BaseException:
         ray.shutdown()
-        sweep(folder)  # Ray forgets the processes of a start that failed
+        sweep(folder, os.getpid())  # Ray forgets the processes of a start that failed
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
         guard.communicate()
