@@ -149,8 +149,9 @@ def _start(count: int) -> Connection:
 
 def _started(ray: Any, count: int) -> Connection:
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=temporary_root()))
-    lock = (folder / LOCK).open("wb")
+    lock = (folder / f"{LOCK}.part").open("wb")
     fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / f"{LOCK}.part").rename(folder / LOCK)  # others never see it without its lock
     guard = subprocess.Popen(  # its standard input ends with this process
         [sys.executable, "-I", str(GUARD), str(folder), str(os.getpid())], stdin=subprocess.PIPE, start_new_session=True
     )
