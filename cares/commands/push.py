@@ -25,4 +25,6 @@ def register(app: typer.Typer) -> None:
         done = send(repo_root(), runs, remote, jobs)
         print(f"push: {done.sent} files sent to {done.remote}, which has all {done.files} files of the outs now")
         if done.runs is not None:
-            print(f"push: {done.runs} entries of the run-cache; elsewhere: dvc pull --run-cache")
+            print(f"push: {done.runs} runs with their outs; elsewhere: dvc pull --run-cache, then dvc repro --pull")
+        if done.useless:
+            print(f"push: {done.useless} runs without their outs, which DVC's cache has no more")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import yaml
 
 from cares.core.errors import CaresError
 from cares.remotes.cached import Cache
 from cares.remotes.project import SHOWN, Tracked, cached_outs, opened, remote_of
 from cares.remotes.pull import workplaces
+
+if TYPE_CHECKING:
+    from dvc.repo import Repo
 
 HTTP = ("http", "https")
 
@@ -18,15 +23,17 @@ class Pushed(NamedTuple):
 
     Attributes:
         remote: its name.
-        sent: files that the remote did not have.
+        sent: files that the remote did not have, those of other runs included.
         files: files of the outs.
-        runs: entries of the run-cache, None where they were not asked for.
+        runs: entries of the run-cache that another clone can use, None where they were not asked for.
+        useless: entries whose outs are not in the cache any more.
     """
 
     remote: str
     sent: int
     files: int
     runs: int | None
+    useless: int
 
 
 def push(root: Path, runs: bool = False, remote: str | None = None, jobs: int | None = None) -> Pushed:
@@ -34,7 +41,9 @@ def push(root: Path, runs: bool = False, remote: str | None = None, jobs: int | 
 
     Args:
         root: of the repository.
-        runs: the run-cache as well, with which another clone finds the outs of a stage by deps and params.
+        runs: the run-cache as well, and the outs of its runs that are in the cache: with both another clone finds what
+            a stage left by deps and params. DVC's own push leaves out the metrics and plots that Git keeps, without
+            which no stage that has some is restored.
         remote: name of the remote; None for the default one.
         jobs: transfers at once.
 
@@ -62,16 +71,58 @@ def push(root: Path, runs: bool = False, remote: str | None = None, jobs: int | 
                 *(f"found damaged and removed: {where}: {what}" for where, what in cache.damaged),
             ]
             raise CaresError("\n       ".join(lines))
-        entries = _runs(cache) if runs else None
-        sent = repo.push(remote=remote, jobs=jobs, run_cache=runs) - (entries or 0)
+        usable, useless, others = _runs(cache) if runs else (None, 0, [])
+        sent = repo.push(remote=remote, jobs=jobs, run_cache=runs) - (usable or 0) - useless
+        if others:
+            sent += _send(repo, others, remote, jobs)
         plain = sum(not out.md5.endswith(".dir") for out in outs)
-        return Pushed(found.name, sent, len(files) + plain, entries)
+        return Pushed(found.name, sent, len(files) + plain, usable, useless)
 
 
 def _lacking(cache: Cache, files: list[Tracked], work: Path) -> list[Tracked]:
     return cache.holds_all(files, {file for file in files if cache.in_tree(file)}, work)
 
 
-def _runs(cache: Cache) -> int:
-    folder = Path(cache.repo.cache.legacy.path) / "runs"
-    return sum(path.is_file() for path in folder.rglob("*"))
+def _runs(cache: Cache) -> tuple[int, int, list[Tracked]]:
+    """The run-cache: entries whose outs are all in the cache, other entries, and the outs of the first kind."""
+    usable = useless = 0
+    found: dict[str, Tracked] = {}
+    for path in sorted((Path(cache.repo.cache.legacy.path) / "runs").rglob("*")):
+        if not path.is_file():
+            continue
+        files = _outs_of(cache, path)
+        if files is None:
+            useless += 1
+        else:
+            usable += 1
+            found.update((file.md5, file) for file in files)
+    return usable, useless, list(found.values())
+
+
+def _outs_of(cache: Cache, entry: Path) -> list[Tracked] | None:
+    """The files of a run's outs with the listings of its folders; None when the cache lacks one, or has it damaged."""
+    try:
+        outs = [Tracked(out["path"], out["md5"]) for out in yaml.safe_load(entry.read_bytes())["outs"]]
+    except (yaml.YAMLError, KeyError, TypeError):
+        return None  # of another version of DVC
+    found = []
+    for out in outs:
+        if not cache.holds(out):
+            return None
+        found.append(out)
+        if out.md5.endswith(".dir"):
+            files = cache.listing(out)
+            if not all(cache.holds(file) for file in files):
+                return None
+            found += files
+    return found
+
+
+def _send(repo: Repo, files: list[Tracked], remote: str | None, jobs: int | None) -> int:
+    """Send files of the cache that the remote lacks; returns how many. CaresError when one does not arrive."""
+    from dvc_data.hashfile.hash_info import HashInfo
+
+    done = repo.cloud.push([HashInfo("md5", file.md5) for file in files], jobs=jobs, remote=remote)
+    if done.failed:
+        raise CaresError(f"push: {len(done.failed)} files of the run-cache did not arrive; run the same command again")
+    return len(done.transferred)

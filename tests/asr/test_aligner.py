@@ -170,14 +170,16 @@ def test_the_backends_agree_where_there_is_a_pause(tmp_path: Path) -> None:
 
 @pytest.mark.models
 @pytest.mark.parametrize("backend", sorted(MODELS))
-def test_thread_counts_change_nothing(backend: AlignBackend, tmp_path: Path) -> None:
+def test_thread_counts_move_no_word(backend: AlignBackend, tmp_path: Path) -> None:
     if backend == "faster-whisper" and not HAS_CT2:
         pytest.skip("needs the extra faster-whisper")
     clip = known_clips()[0]
     made = [
         aligned(Aligner(MODELS[backend], backend, ItemStore("asr", tmp_path / str(n)), threads=n), clip) for n in (1, 2)
     ]
-    assert made[0] == made[1]
+    for one, two in zip(*made, strict=True):
+        # sums of other parts: the last digits of a probability differ on some processors, so a worker has one thread
+        assert one.to_json() == pytest.approx(two.to_json(), abs=1e-4)
 
 
 @pytest.mark.models

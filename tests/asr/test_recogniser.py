@@ -119,7 +119,10 @@ def test_words_and_times_are_the_same_with_one_and_two_threads(speech: Samples, 
         recogniser = Recogniser(store=ItemStore("asr", tmp_path / str(threads)), threads=threads)
         made.append((recogniser.words(speech), recogniser.align(speech, TEXT)))
         assert word_error_rate(TEXT, recogniser.text(speech)) == 0
-    assert made[0] == made[1]
+    for one, two in zip(*made, strict=True):
+        # the last digits of a probability differ on some processors, so a worker has one thread
+        for word, other in zip(one, two, strict=True):
+            assert word.to_json() == pytest.approx(other.to_json(), abs=1e-4)
     assert torch.get_num_threads() == before
     words, aligned = made[0]
     assert word_error_rate(TEXT, " ".join(word.text for word in words)) == 0

@@ -17,7 +17,7 @@ def test_what_one_clone_ran_another_does_not_run(
     (pusher / "params.yaml").write_text("seed: 2\n")
     assert "Running stage" in run(pusher, "dvc", "repro").stdout
     told = cares(pusher, "push", "--runs").stdout
-    assert "entries of the run-cache" in told
+    assert "6 runs with their outs" in told
     clone = make_clone(url=str(own_store))
     run(clone, "dvc", "pull", "-q", "--run-cache")
     assert tree(clone) == tree(built)
@@ -26,7 +26,6 @@ def test_what_one_clone_ran_another_does_not_run(
     # the lock of this clone knows nothing of seed 2
     (clone / "params.yaml").write_text("seed: 2\n")
     said = run(clone, "dvc", "repro", "--pull").stdout
-    for stage in ("mix", "counterfactuals"):
-        assert f"Stage '{stage}' is cached - skipping run" in said and f"Running stage '{stage}'" not in said
+    assert said.count("is cached - skipping run") == 3 and "Running stage" not in said
     assert tree(clone) == tree(pusher) != tree(built)
     assert (clone / "dvc.lock").read_bytes() == (pusher / "dvc.lock").read_bytes()
