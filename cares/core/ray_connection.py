@@ -92,7 +92,7 @@ def disconnect() -> None:
     atexit.unregister(disconnect)
     before.ray.shutdown()
     if before.folder:
-        sweep(before.folder)
+        sweep(before.folder, os.getpid())
         shutil.rmtree(before.folder, ignore_errors=True)
     if before.lock:
         before.lock.close()
@@ -149,10 +149,11 @@ def _start(count: int) -> Connection:
 
 def _started(ray: Any, count: int) -> Connection:
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=temporary_root()))
-    lock = (folder / LOCK).open("wb")
+    lock = (folder / f"{LOCK}.part").open("wb")
     fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / f"{LOCK}.part").rename(folder / LOCK)  # others never see it without its lock
     guard = subprocess.Popen(  # its standard input ends with this process
-        [sys.executable, "-I", str(GUARD), str(folder)], stdin=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-I", str(GUARD), str(folder), str(os.getpid())], stdin=subprocess.PIPE, start_new_session=True
     )
     try:
         with _quiet():
@@ -170,7 +171,7 @@ def _started(ray: Any, count: int) -> Connection:
             raise CaresError(f"Ray listens on {bound}, not on {LOOPBACK[0]} alone; is it of another version?")
     except BaseException:
         ray.shutdown()
-        sweep(folder)  # Ray forgets the processes of a start that failed
+        sweep(folder, os.getpid())  # Ray forgets the processes of a start that failed
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
         guard.communicate()

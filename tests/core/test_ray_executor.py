@@ -231,7 +231,8 @@ def test_a_run_that_is_stopped_leaves_no_process(tmp_path, number):
     run = subprocess.Popen(
         [sys.executable, str(script)], env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    wait_until(lambda: len(list(tmp_path.glob("pid-*"))) == 2, 240)
+    wait_until(lambda: len(list(tmp_path.glob("pid-*"))) == 2 or run.poll() is not None, 240)
+    assert run.poll() is None, run.communicate()
     started = set(below(run.pid))
     assert len(started) > 4
     if number == signal.SIGINT:

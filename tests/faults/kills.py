@@ -27,6 +27,8 @@ LOOK_S = 0.03
 # how long whoever belongs to a killed run may take to end by itself
 GRACE_S = 10.0
 LONGEST_S = 3600.0
+# how long DVC may take to end after its stage or one of the stage's workers was killed
+HUNG_S = 180.0
 # entries that are removed before a kill at most: a bank of sounds has hundreds, each a second's work
 MOST_LOST = 16
 
@@ -64,6 +66,7 @@ class Outcome:
         damaged: outs that were there right after the kill, but not as they should be.
         stale: temporary files among the outs after the plain `dvc repro`, `stale_entries` those in the item store.
         lock_cut: whether the kill cut dvc.lock or DVC's lock file, so that `cares mend` had to be run first.
+        hung: the killed run did not end by itself.
         failure: the plain `dvc repro` did not end well.
     """
 
@@ -79,13 +82,14 @@ class Outcome:
     stale: list[str] = field(default_factory=list)
     stale_entries: list[str] = field(default_factory=list)
     lock_cut: bool = False
+    hung: bool = False
     failure: str = ""
     seconds: float = 0.0
 
     @property
     def sound(self) -> bool:
         """Whether all promises were kept."""
-        return not (self.differences or self.orphans or self.damaged or self.stale or self.failure)
+        return not (self.differences or self.orphans or self.damaged or self.stale or self.failure or self.hung)
 
     @classmethod
     def from_json(cls, found: dict[str, Any]) -> Outcome:
@@ -172,9 +176,11 @@ def _killed_run(clone: Clone, reference: Reference, plan: Plan, missing: set[str
                 outcome.met, outcome.killed = _strike(target, dvc)
                 break
             time.sleep(LOOK_S)
-        if plan.way != "dvc" or not outcome.killed:
-            dvc.wait(timeout=LONGEST_S)
-        else:
+        try:
+            dvc.wait(timeout=HUNG_S if outcome.killed else LONGEST_S)
+        except subprocess.TimeoutExpired:
+            outcome.hung = True
+            os.killpg(dvc.pid, signal.SIGKILL)
             dvc.wait()
     outcome.new_entries = sum((clone.store / name).is_file() for name in missing)
 
@@ -211,4 +217,4 @@ def _doing(
     filled = any(list((clone.root / out).parent.glob(f".{Path(out).name}.*.part")) for out in outs)
     if filled or any((clone.store / name).is_file() for name in missing):
         return "items at work"
-    return "the stage starts"
+    return "nothing written yet"

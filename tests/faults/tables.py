@@ -46,6 +46,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, int]:
         "damaged_outs": sum(len(outcome.damaged) for outcome in met),
         "temporary_files_left": sum(len(outcome.stale) for outcome in met),
         "temporary_entries_left": sum(len(outcome.stale_entries) for outcome in met),
+        "runs_that_hung": sum(outcome.hung for outcome in met),
         "needed_mend": sum(outcome.lock_cut for outcome in met),
         "runs_that_failed_afterwards": sum(bool(outcome.failure) for outcome in met),
         "entries_lacking": sum(outcome.missing for outcome in met),
