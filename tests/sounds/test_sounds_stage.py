@@ -6,12 +6,10 @@ import errno
 import os
 import re
 import runpy
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from cares.core import atomic
 from cares.core.canonical import read_json
 from cares.sounds.procedural import recipes
 from cares.sounds.procedural.recipes import RecipeBook, load_recipes
@@ -82,16 +80,16 @@ def test_a_disk_without_room_leaves_the_old_bank_and_names_the_file(
 ) -> None:
     run_well()
     files = {path: path.read_bytes() for path in (repository / "data/sounds").rglob("*") if path.is_file()}
-    make, made = tempfile.mkstemp, [0]
+    make, made = os.open, [0]
 
-    def full(*args: object, **options: object) -> object:
-        if str(options["prefix"]).endswith(".flac."):
+    def full(path: object, *args: int, **options: int) -> int:
+        if ".flac." in str(path) and str(path).endswith(".part"):
             made[0] += 1
             if made[0] > written:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{options['dir']}/{options['prefix']}")
-        return make(*args, **options)  # type: ignore[call-overload]
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return make(path, *args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(atomic.tempfile, "mkstemp", full)
+    monkeypatch.setattr(os, "open", full)
     expected = "amb-car-00" if written == 0 else "mouse_click-00"
     assert re.match(rf"error: .*{expected}\.flac.*: No space left on device", str(run()))
     assert {path: path.read_bytes() for path in (repository / "data/sounds").rglob("*") if path.is_file()} == files
