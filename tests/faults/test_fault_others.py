@@ -26,7 +26,9 @@ def test_damaged_entries_are_told_and_made_again(built: Built) -> None:
 def test_a_second_run_is_told_to_wait_and_disturbs_nothing(built: Built) -> None:
     clone, reference, log = built
     found = twice_at_once(clone, reference, log)
-    assert found["first"] == 0 and found["failure"] == "" and found["differences"] == []
+    assert found["failure"] == "" and found["differences"] == []
+    # on a busy machine the second may take the lock before the first
+    assert 0 in (found["first"], found["second"])
     assert found["second"] == 0 or found["told"]
 
 
