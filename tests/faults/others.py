@@ -25,6 +25,14 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
 }
 
 
+ANOTHERS = "another's"
+
+
+def _has_key(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return b'"key":' in stream.readline()
+
+
 def _flipped(data: bytes, place: int) -> bytes:
     changed = bytearray(data)
     changed[place // 8] ^= 1 << place % 8
@@ -38,16 +46,19 @@ def damage_store(clone: Clone, reference: Reference, seed: int, log: Path) -> di
     """
     draw = random.Random(seed)
     damaged = sorted(entries(clone.store))[::3]
+    # a sound entry in the place of another: told by its key, which entries of earlier versions do not have
+    keyed = [name for name in sorted(entries(clone.store) - set(damaged)) if _has_key(clone.store / name)]
     swapped = 0
     for place, name in enumerate(damaged):
         path = clone.store / name
         data = path.read_bytes()
         path.unlink()
-        way = (*DAMAGES, "another's")[place % (len(DAMAGES) + 1)]
-        if way == "another's":
-            # a sound entry in the place of another
-            shutil.copy2(clone.store / draw.choice(sorted(entries(clone.store) - {name})), path)
+        way = (*DAMAGES, ANOTHERS)[place % (len(DAMAGES) + 1)]
+        if way == ANOTHERS and keyed:
+            shutil.copy2(clone.store / draw.choice(keyed), path)
             swapped += 1
+        elif way == ANOTHERS:
+            path.write_bytes(b"")
         else:
             path.write_bytes(DAMAGES[way](data, draw))
     forget(clone.root, set(reference.stages))

@@ -133,5 +133,6 @@ def ending(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def restore_store(clone: Clone, reference: Reference) -> None:
-    """Bring back every entry that the reference had, as a hard link; entries are never changed in place."""
-    subprocess.run(["cp", "-aln", f"{reference.store}/.", str(clone.store)], check=False)
+    """Have exactly the entries that the reference had, as hard links; entries are never changed in place."""
+    shutil.rmtree(clone.store)
+    subprocess.run(["cp", "-al", str(reference.store), str(clone.store)], check=True)
