@@ -8,13 +8,7 @@ import pytest
 
 from tests.experiments.conftest import STAGES, alive, wait_until
 
-pytestmark = [
-    pytest.mark.timeout(600),
-    pytest.mark.skipif(
-        not os.environ.get("QUEUE_TESTS"),
-        reason="minutes of DVC's queue, not seen green as a whole yet: set QUEUE_TESTS=1",
-    ),
-]
+pytestmark = pytest.mark.timeout(600)
 
 LOUD = ("-S", "mix.event_lufs=[-14,-17]", "-S", "mix.rare_lufs=-11")
 QUIET = ("-S", "mix.event_lufs=[-26,-29]", "-S", "mix.rare_lufs=-23")
