@@ -8,6 +8,7 @@ from cares.allocation.allocate import allocate, write_allocation
 from cares.allocation.bank import available_sounds
 from cares.allocation.params import AllocationParams
 from cares.catalog.load import load_catalog
+from cares.core.atomic import replace_folder
 from cares.core.canonical import write_json
 from cares.core.params import Params
 from cares.core.record import read_records
@@ -25,7 +26,8 @@ def main() -> None:
     catalog = load_catalog()
     available = available_sounds(read_records(Take, BANK)) if BANK.is_file() else None
     allocation = allocate(params.section("allocation", AllocationParams), params.seed, catalog, available)
-    write_allocation(OUT, allocation)
+    with replace_folder(OUT) as folder:
+        write_allocation(folder, allocation)
     write_json(METRICS, allocation.metrics)
 
     figures = allocation.metrics

@@ -11,10 +11,14 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import SpawnContext
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from tqdm import tqdm
@@ -145,7 +149,18 @@ def _in_processes(
     setup_args: tuple[object, ...],
 ) -> Iterator[R]:
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(setup, setup_args))
+    # Python writes what a new worker needs into a pipe whose other end it holds as well: a worker that is killed while
+    # it starts leaves it waiting for ever if that is more than a pipe holds. So only the name of a file goes there.
+    with tempfile.NamedTemporaryFile(prefix="cares-setup-") as needed:
+        ForkingPickler(needed).dump((setup, setup_args))
+        needed.flush()
+        yield from _in_pool(work, items, desc, count, context, needed.name)
+
+
+def _in_pool(
+    work: Callable[[T], R], items: Sequence[T], desc: str, count: int, context: SpawnContext, needed: str
+) -> Iterator[R]:
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(needed,))
     try:
         waiting: dict[Future[R], int] = {}
         ready: dict[int, R] = {}
@@ -175,9 +190,10 @@ def _in_processes(
     pool.shutdown()
 
 
-def _start_worker(setup: Callable[..., None] | None, setup_args: tuple[object, ...]) -> None:
+def _start_worker(needed: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    setup, setup_args = ForkingPickler.loads(Path(needed).read_bytes())
     if setup is not None:
         setup(*setup_args)
 

@@ -125,3 +125,40 @@ def _wait_for(condition, seconds=30.0):
 def _runs(pid):
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+KILLED_AT_START = """
+import os, signal, threading, time
+from cares.core.executor import map_items
+from cares.core.stage import run_stage
+
+def setup(_):
+    pass
+
+def work(n):
+    return n
+
+def kill_the_first():
+    while True:
+        for pid in open(f"/proc/self/task/{os.getpid()}/children").read().split():
+            if b"spawn_main" in open(f"/proc/{pid}/cmdline", "rb").read():
+                os.kill(int(pid), signal.SIGKILL)
+                return
+        time.sleep(0.001)
+
+def main():
+    threading.Thread(target=kill_the_first, daemon=True).start()
+    map_items(work, range(8), desc="t", workers=2, setup=setup, setup_args=(bytes(10_000_000),))
+
+if __name__ == "__main__":
+    run_stage(main)
+"""
+
+
+def test_a_worker_that_is_killed_while_it_starts_does_not_hang_the_stage(tmp_path):
+    # with a setup that is larger than a pipe holds
+    (tmp_path / "stage.py").write_text(KILLED_AT_START)
+    done = subprocess.run(
+        [sys.executable, "stage.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 1 and "a worker process was killed" in done.stderr, done.stderr
