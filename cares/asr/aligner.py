@@ -40,7 +40,8 @@ class Aligner:
         model_id: a model of kind `asr` in the registry, in the form that the backend reads.
         backend: `whisper-timestamped` (torch) or `faster-whisper` (CTranslate2).
         store: where results are kept; by default the item store's family "asr".
-        threads: torch threads while it works; CTranslate2 has one. The result is the same.
+        threads: torch threads while it works; CTranslate2 has one. Times are the same with any
+            number; the last digits of a probability are not on some processors, so the pipeline has one.
         load: gives the torch model, if it is loaded already for something else.
 
     Raises:

@@ -44,8 +44,8 @@ class Recogniser:
     Args:
         model_id: a model of kind `asr` in the registry.
         store: where results are kept; by default the item store's family "asr".
-        threads: torch threads while it works. One a process is best where several processes share the processors; the
-            result is the same.
+        threads: torch threads while it works. One a process is best where several processes share the processors.
+            Words and times are the same with any number; the last digits of a probability are not on some processors.
     """
 
     def __init__(self, model_id: str = "whisper-base", store: ItemStore | None = None, threads: int = 1) -> None:
