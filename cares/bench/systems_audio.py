@@ -21,7 +21,7 @@ from cares.records.item import Item
 AUDIO_RATE = 16_000
 FILTERED = "content_filter"
 KEPT_RECORDINGS = 16
-PULL = "Run: dvc pull data/scenes data/bench/items.jsonl data/bench/counterfactuals"
+PULL = "Run: cares pull, or cares pull --split NAME for those of one split"
 
 
 class AudioQuestion(NamedTuple):

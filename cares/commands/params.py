@@ -21,10 +21,10 @@ def register(app: typer.Typer) -> None:
         """Write params.yaml from conf/, as `dvc exp run` does."""
         from cares.core.errors import InputError
         from cares.core.paths import repo_root
-        from cares.repro.profiles import compose
+        from cares.repro.profiles import write_params
 
         target = out or repo_root() / "params.yaml"
         if target.is_dir() or not target.absolute().parent.is_dir():
             raise InputError("command line", "--out", str(target), "a file in a folder that is there")
-        compose(repo_root(), overrides or [], target)
+        write_params(repo_root(), overrides or [], target)
         print(f"params: {target} holds {', '.join(overrides or ['the default'])}; `cares check` looks at it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 
@@ -42,18 +43,27 @@ def describe_lengths(mixed: Sequence[MixedScene], scenes: Sequence[Scene]) -> di
     return figures
 
 
-def length_rows(mixed: Sequence[MixedScene], scenes: Sequence[Scene]) -> list[dict[str, object]]:
-    """A row for every five seconds, from the shortest scene or target to the longest: how many there are of either."""
+def length_counts(mixed: Sequence[MixedScene], scenes: Sequence[Scene]) -> list[tuple[int, int, int]]:
+    """How many scenes and how many targets every five seconds hold, from the shortest of either to the longest.
+
+    Returns:
+        the second at which each five begin, scenes, targets.
+    """
     targets = _targets(scenes)
-    found = [int(scene.n_samples / SAMPLE_RATE // BIN_S) for scene in mixed]
-    wanted = [int(targets[scene.scene_id] // BIN_S) for scene in mixed if scene.scene_id in targets]
+    found, wanted = Counter[int](), Counter[int]()
+    for scene in mixed:
+        found[int(scene.n_samples / SAMPLE_RATE // BIN_S)] += 1
+        if scene.scene_id in targets:
+            wanted[int(targets[scene.scene_id] // BIN_S)] += 1
+    places = [*found, *wanted]
+    return [(place * BIN_S, found[place], wanted[place]) for place in range(min(places), max(places) + 1)]
+
+
+def length_rows(mixed: Sequence[MixedScene], scenes: Sequence[Scene]) -> list[dict[str, object]]:
+    """`length_counts` as rows of a table."""
     return [
-        {
-            "seconds": f"{place * BIN_S:03d}-{(place + 1) * BIN_S:03d}",
-            "scenes": found.count(place),
-            "targets": wanted.count(place),
-        }
-        for place in range(min([*found, *wanted]), max([*found, *wanted]) + 1)
+        {"seconds": f"{start:03d}-{start + BIN_S:03d}", "scenes": found, "targets": wanted}
+        for start, found, wanted in length_counts(mixed, scenes)
     ]
 
 

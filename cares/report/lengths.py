@@ -6,9 +6,9 @@ from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from cares.core.pcm import SAMPLE_RATE
+from cares.mix.lengths import BIN_S, length_counts
 from cares.report.inputs import Inputs
 
-BIN_S = 5
 PUBLISHED = "120 s on average with a standard deviation of 18.8 s"
 
 
@@ -37,16 +37,11 @@ def histogram(inputs: Inputs) -> Histogram | None:
         return None
     wanted = {scene.scene_id: scene.length_s for scene in inputs.allocated if scene.length_s is not None}
     targets = [wanted[scene.scene_id] for scene in inputs.scenes if scene.scene_id in wanted]
-    found, asked = [int(s // BIN_S) for s in seconds], [int(s // BIN_S) for s in targets]
-    highest = max(found.count(place) for place in found)
+    counts = length_counts(inputs.scenes, inputs.allocated)
+    highest = max(found for _, found, _ in counts)
     bars = tuple(
-        Bar(
-            f"{place * BIN_S} to {(place + 1) * BIN_S}",
-            found.count(place),
-            asked.count(place),
-            f"{100 * found.count(place) / highest:.0f}",
-        )
-        for place in range(min([*found, *asked]), max([*found, *asked]) + 1)
+        Bar(f"{start} to {start + BIN_S}", found, asked, f"{100 * found / highest:.0f}")
+        for start, found, asked in counts
     )
     return Histogram(bars, _law(seconds), _law(targets) if targets else "")
 

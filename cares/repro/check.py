@@ -58,10 +58,7 @@ def check_inputs(root: Path) -> int:
             recogniser is not in the form that reads it.
     """
     params = Params(root / "params.yaml")
-    assert params.seed >= 0
-    for name in SECTIONS:
-        if name != "seed":
-            params.section(name, SCHEMAS[name])
+    check_sections(params)
     calibration = params.section("calibration", CalibrationParams)
     models = params.section("models", ModelsParams)
     models.check(params.path, writer_is_served=bool(os.environ.get("CARES_LLM_URL")))
@@ -71,6 +68,18 @@ def check_inputs(root: Path) -> int:
     _check_recognisers(params)
     load_catalog()
     return len(SCHEMAS)
+
+
+def check_sections(params: Params) -> None:
+    """Hold every section against its schema, by itself.
+
+    Raises:
+        InputError: the first key that no schema has or value that is out of range.
+    """
+    assert params.seed >= 0
+    for name in SECTIONS:
+        if name != "seed":
+            params.section(name, SCHEMAS[name])
 
 
 def _check_voices(params: Params) -> None:

@@ -6,10 +6,14 @@ DVC's own is called here, so that `make params` gives the very same file.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from cares.core.atomic import write_bytes
 from cares.core.errors import InputError
+from cares.core.params import Params
+from cares.repro.check import check_sections
 
 CONF = "conf"
 
@@ -35,3 +39,18 @@ def compose(root: Path, overrides: Sequence[str], out: Path) -> None:
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         known = "; ".join(f"{group}={'|'.join(names)}" for group, names in profiles(root).items())
         raise InputError(CONF, "", str(error).splitlines()[0], "a profile or a value that is there", known) from None
+
+
+def write_params(root: Path, overrides: Sequence[str], out: Path) -> None:
+    """What `compose` gives, written to `out` only if every section passes its schema.
+
+    Raises:
+        InputError: as `compose`, or a value is out of range; `out` is as it was.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / "params.yaml"
+        compose(root, overrides, draft)
+        params = Params(draft)
+        params.path = Path(CONF)
+        check_sections(params)
+        write_bytes(out, draft.read_bytes())

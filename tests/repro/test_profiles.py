@@ -24,7 +24,7 @@ from cares.llm.params import LlmParams
 from cares.models.params import ModelsParams
 from cares.models.registry import registered
 from cares.repro.check import SCHEMAS
-from cares.repro.profiles import compose, profiles
+from cares.repro.profiles import compose, profiles, write_params
 
 ROOT = Path(__file__).parents[2]
 GROUPS = profiles(ROOT)
@@ -46,6 +46,16 @@ def test_params_are_what_conf_composes(tmp_path):
     compose(ROOT, [], tmp_path / "params.yaml")
     wanted = (tmp_path / "params.yaml").read_text(encoding="utf-8")
     assert (ROOT / "params.yaml").read_text(encoding="utf-8") == wanted, "edit conf/ and run `make params`"
+
+
+def test_params_out_of_range_are_refused_and_the_file_stays(tmp_path):
+    target = tmp_path / "params.yaml"
+    write_params(ROOT, ["seed=7"], target)
+    before = target.read_bytes()
+    with pytest.raises(InputError, match=r"conf: allocation\.scenes: got -3, expected"):
+        write_params(ROOT, ["seed=8", "allocation.scenes=-3"], target)
+    assert target.read_bytes() == before
+    assert Params(target).seed == 7
 
 
 def test_the_groups_are_those_that_the_documents_name():
