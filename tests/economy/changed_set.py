@@ -65,8 +65,8 @@ class Ran:
         return {" ".join(rest) for stage, what, *rest in self.lines if what == "loaded" and stage in stages}
 
     def spoken(self) -> Counter[str]:
-        """How many utterances each voice spoke anew, by model and voice."""
-        return Counter(rest[0] for _, what, *rest in self.lines if what == "spoke")
+        """How many utterances of the set each voice spoke anew, by model and voice."""
+        return Counter(rest[0] for stage, what, *rest in self.lines if (stage, what) == ("speech", "spoke"))
 
     def counts(self) -> dict[str, int]:
         """Items that were made anew, of each of `KINDS`."""
@@ -87,7 +87,7 @@ KINDS: Mapping[str, Callable[[Line], int]] = {
     "takes": _made("sounds"),
     "rooms": _made("rooms"),
     "requests to the writer": _asked("calibrate", "topics", "dialogues"),
-    "utterances spoken": lambda line: line[1] == "spoke",
+    "utterances spoken": lambda line: line[:2] == ("speech", "spoke"),
     "windows of speech heard": _made("asr", "speech"),
     "scenes aligned": lambda line: line[1] == "aligned",
     "timelines": _made("timeline"),
@@ -158,10 +158,10 @@ class ChangedSet:
         log.with_suffix(".told").write_text(done.stdout, encoding="utf-8")
         return ran(done.stdout, log.read_text(encoding="utf-8"))
 
-    def first(self) -> Ran:
-        """What the first `dvc repro` did."""
-        told, log = (self.folder / f"counted-1.{kind}" for kind in ("told", "log"))
-        return ran(told.read_text(encoding="utf-8"), log.read_text(encoding="utf-8"))
+    def run(self, number: int) -> Ran | None:
+        """What the first, the second, ... `dvc repro` did; None where it did not end well."""
+        told, log = (self.folder / f"counted-{number}.{kind}" for kind in ("told", "log"))
+        return ran(told.read_text(encoding="utf-8"), log.read_text(encoding="utf-8")) if told.is_file() else None
 
     def lines(self, *names: str) -> dict[str, set[str]]:
         """The lines of files, of each as a set."""
