@@ -258,4 +258,7 @@ def test_a_run_that_is_stopped_leaves_no_process(tmp_path, number):
     if number == signal.SIGINT:
         assert run.returncode == 130
         assert "Traceback" not in said
+    else:
+        assert run.returncode == -number, "as without Ray"
+        assert "received at time" not in said, "no stack of Ray's own"
     wait_until(lambda: not started & set(processes()))
