@@ -25,7 +25,9 @@ def put(store: Path, data: bytes, suffix: str = "") -> str:
     return md5
 
 
-@pytest.mark.parametrize("relpath", ["../../../kept.txt", "/kept.txt", "x/../../../../kept.txt", "../../.git/config", ""])
+@pytest.mark.parametrize(
+    "relpath", ["../../../kept.txt", "/kept.txt", "x/../../../../kept.txt", "../../.git/config", ""]
+)
 def test_a_listing_names_no_file_outside_of_its_folder(own_store: Path, make_clone: MakeClone, relpath: str) -> None:
     clone = make_clone(url=str(own_store))
     (clone.parent / "kept.txt").write_text("mine")

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from cares.core.canonical import Json
 from cares.core.errors import CaresError, InputError
+from cares.remotes.cached import md5_of
 from cares.remotes.project import without_keys
 from cares.repro.fingerprint import FILE as ENVIRONMENT
-from cares.repro.verify.hashes import Listing, combined, file_md5, listing
+from cares.repro.verify.hashes import Listing, combined, listing
 from cares.repro.verify.lockfile import Entry, Lock, parse_lock
 
 
@@ -70,7 +71,7 @@ class Place:
     def file(self, entry: Entry, inside: str, md5: str) -> Path | None:
         """A file with the bytes of that hash: `inside` the out, or the out itself (""); None where it is not there."""
         path = self.root / entry.path / inside if inside else self.root / entry.path
-        if path.is_file() and file_md5(path) == md5:
+        if path.is_file() and md5_of(path) == md5:
             return path
         stored = self._object(md5)
         if stored is not None or self._rev is None or inside:
@@ -78,7 +79,7 @@ class Place:
         blob = self._scratch_path(md5)
         done = subprocess.run(["git", "show", f"{self._rev}:{entry.path}"], cwd=self.root, capture_output=True)
         blob.write_bytes(done.stdout)
-        return blob if done.returncode == 0 and file_md5(blob) == md5 else None
+        return blob if done.returncode == 0 and md5_of(blob) == md5 else None
 
     def _on_disk(self, path: Path) -> Listing:
         if path not in self._listings:
@@ -151,7 +152,7 @@ class RemotePlace(Place):
             if not self._odb.fs.exists(source):
                 return None
             self._odb.fs.get_file(source, str(path))
-        if file_md5(path) != md5.removesuffix(".dir"):
+        if md5_of(path) != md5.removesuffix(".dir"):
             path.unlink()
             self._damaged.add(md5)
             return None
