@@ -22,7 +22,7 @@ import yaml
 
 from tests.faults.clones import STAND_INS, Clone, commit, copy_checkout, write_json
 from tests.faults.kills import Outcome, carry_out
-from tests.faults.others import damage_store, twice_at_once
+from tests.faults.others import damage_store, full_disks, twice_at_once
 from tests.faults.plans import plans
 from tests.faults.processes import marked
 from tests.faults.reference import Reference, build, keep, restore_store
@@ -62,11 +62,12 @@ def take_entries(source: Path, store: Path) -> None:
 
 
 def other_faults(clone: Clone, reference: Reference, seed: int, real: bool, out: Path) -> dict[str, dict[str, object]]:
-    """Damaged entries, two runs at once, a server that dies; the figures of each, which also go to DIR/others.json."""
+    """Damaged entries, two runs at once, full disks, a server that dies; the figures also go to DIR/others.json."""
     log = out / "others.log"
     found = {"damaged entries": damage_store(clone, reference, seed, log)}
     restore_store(clone, reference)
     found["two runs at once"] = twice_at_once(clone, reference, log)
+    found["full disks"] = full_disks(clone, reference, seed, out / "disk", log)
     if not real:
         # with stand-ins for the models there is one for the server too
         model = yaml.safe_load((clone.root / "params.yaml").read_text(encoding="utf-8"))["models"]["writer"]
