@@ -227,8 +227,8 @@ def _resolved(address: str) -> tuple[str, str | None]:
 def _quiet() -> Iterator[None]:
     """Ray's hints of what is new are not for our users, and Ctrl-C waits until its processes are started.
 
-    Ray takes SIGTERM over, prints its own stack and aborts. What was there before is put back: our processes end as they
-    do without Ray, and the guard, or the cluster that was joined, ends the workers.
+    Ray takes SIGTERM over, prints its own stack and aborts. What was there before is put back: our processes end as
+    they do without Ray, and the guard, or the cluster that was joined, ends the workers.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     at_sigterm = signal.getsignal(signal.SIGTERM)
