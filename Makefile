@@ -66,7 +66,7 @@ verify: env ## rebuild in a clean copy, compare every hash (VERIFY='--twice', '-
 bench: env ## measure speed and memory
 	@for script in benchmarks/bench_*.py; do python $$script || exit 1; done
 
-faults: env ## kill stages at random moments, damage entries, start two runs, and compare (docs/faults.md)
+faults: env ## kill stages at random moments, damage entries, fill disks, take the server away, and compare (docs/faults.md)
 	@python -m tests.faults.harness --kills 60 --seed 1 --others --out bench-results/faults
 
 audit-packages: env ## known weaknesses of the pinned packages, as a report

@@ -144,8 +144,9 @@ def build(work: Path, count: int, minutes: float) -> None:
     for scene, dialogue in zip(scenes, dialogues, strict=True):
         if time.monotonic() - began > 60 * minutes:
             break
-        spoken = speak_scenes([scene], [dialogue], section, params.seed, work / "data/speech", "data/speech")
-        record = spoken[0].record
+        folder, told = work / "data/speech", "data/speech"
+        [spoken] = speak_scenes([scene], {scene.scene_id: dialogue}, section, params.seed, folder, told)
+        record = spoken.record
         if record.failure:
             print(f"{record.scene_id}: {record.failure}")
             continue

@@ -12,11 +12,12 @@ from cares.core.executor import check_not_empty
 from cares.core.params import Params
 from cares.core.pcm import SAMPLE_RATE
 from cares.core.record import read_records, write_records
+from cares.core.record_file import RecordFile
 from cares.core.stage import run_stage
 from cares.records.dialogue import Dialogue
 from cares.records.scene import Scene
 from cares.speech.params import SpeechParams
-from cares.speech.summary import check_spoken, speech_metrics
+from cares.speech.summary import SpeechTally
 from cares.speech.work import speak_scenes
 
 SCENES = Path("data/allocation/scenes.jsonl")
@@ -30,15 +31,15 @@ def main() -> None:
     params = Params()
     section = params.section("speech", SpeechParams)
     scenes = read_records(Scene, SCENES)
-    dialogues = read_records(Dialogue, DIALOGUES)
-    check_not_empty(dialogues, DIALOGUES)
+    dialogues, tally = RecordFile(Dialogue, DIALOGUES), SpeechTally()
+    check_not_empty(list(dialogues), DIALOGUES)
     began = time.monotonic()
     with replace_folder(OUT) as folder:
         spoken = speak_scenes(scenes, dialogues, section, params.seed, folder, OUT.as_posix())
-        metrics = speech_metrics(spoken)
+        write_records(folder / "speech.jsonl", tally.counted(spoken))
+        metrics = tally.figures()
         write_json(METRICS, metrics)
-        check_spoken(spoken)
-        write_records(folder / "speech.jsonl", [scene.record for scene in spoken])
+        tally.check()
     seconds = metrics["samples"] / SAMPLE_RATE
     factor = (time.monotonic() - began) / max(seconds, 1.0)
     print(
@@ -49,12 +50,8 @@ def main() -> None:
     if metrics["faults"]:
         mended = ", ".join(f"{name} {count}" for name, count in metrics["faults"].items())
         print(f"speech: {metrics['utterances_spoken_again']} utterances spoken again; faults: {mended}")
-    for scene in spoken:
-        if scene.record.failure:
-            print(
-                f"speech: {scene.record.scene_id} failed, left out of what follows: {scene.record.failure}",
-                file=sys.stderr,
-            )
+    for name, fault in tally.failures:
+        print(f"speech: {name} failed, left out of what follows: {fault}", file=sys.stderr)
 
 
 if __name__ == "__main__":

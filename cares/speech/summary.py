@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from cares.records.speech import SceneSpeech
 from cares.speech.studio import NO_ERRORS
 
 SHARES = {"lowest": 0, "p5": 5, "median": 50, "p95": 95, "highest": 100}
+SPREADS = ("letters_per_s", "longest_pause_ms", "likeness_of_a_speakers_utterances", "likeness_of_two_speakers")
 
 
 class Spoken(NamedTuple):
@@ -32,51 +35,79 @@ class Spoken(NamedTuple):
     speakers_likeness: float | None = None
 
 
-def speech_metrics(spoken: Sequence[Spoken]) -> Json:
-    """Counts over all scenes; rates, voices and paces are those of the scenes without failure.
+@dataclass
+class SpeechTally:
+    """What the metrics say of scenes that are told one by one; of an utterance only a few numbers are kept.
 
-    The word error rate is that of all words together. `faults` counts tries, mended or not; `failures` counts scenes.
+    `failures` are the scenes that failed: id and fault, in the order in which they were told.
     """
-    errors = sum((scene.errors for scene in spoken), NO_ERRORS)
-    utterances = [utterance for scene in spoken for utterance in scene.record.utterances]
-    failures = Counter(scene.record.failure.split(":")[0] for scene in spoken if scene.record.failure)
-    faults = sum((scene.faults for scene in spoken), Counter[str]())
-    voices = Counter(voice for scene in spoken if not scene.record.failure for voice in scene.record.voices)
-    return {
-        "scenes": len(spoken),
-        "failed_scenes": sum(failures.values()),
-        "failures": dict(sorted(failures.items())),
-        "faults": dict(sorted(faults.items())),
-        "scenes_with_other_voices": sum(scene.casts > 1 for scene in spoken),
-        "utterances": len(utterances),
-        "utterances_spoken_again": sum(utterance.tries > 1 for utterance in utterances),
-        "tries": sum(scene.tries for scene in spoken),
-        "words": errors.n_reference,
-        "word_errors": errors.substitutions + errors.deletions + errors.insertions,
-        "word_error_rate": round(errors.rate, 4),
-        "samples": sum(utterance.n_samples for utterance in utterances),
-        "scenes_by_voice": dict(sorted(voices.items())),
-        "letters_per_s": spread([utterance.letters_per_s for utterance in utterances]),
-        "longest_pause_ms": spread([utterance.pause_ms for utterance in utterances]),
-        "likeness_of_a_speakers_utterances": spread(
-            [utterance.voice_likeness for utterance in utterances if utterance.voice_likeness is not None]
-        ),
-        "likeness_of_two_speakers": spread(
-            [scene.speakers_likeness for scene in spoken if scene.speakers_likeness is not None]
-        ),
-    }
 
+    counts: Counter[str] = field(default_factory=Counter)
+    errors: WordErrors = NO_ERRORS
+    faults: Counter[str] = field(default_factory=Counter)
+    voices: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    spreads: dict[str, array[float]] = field(default_factory=lambda: {name: array("d") for name in SPREADS})
 
-def check_spoken(spoken: Sequence[Spoken]) -> None:
-    """CaresError when every scene failed: then an engine, the recogniser or a threshold is at fault, not a text."""
-    failures = [scene.record.failure for scene in spoken]
-    if failures and all(failures):
-        kinds = Counter(failure.split(":")[0] for failure in failures)
-        told = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
-        raise CaresError(
-            f"speech: none of {len(failures)} scenes could be spoken ({told}); the first: {failures[0]}. "
-            "docs/speech.md says what each fault means and which threshold it has"
-        )
+    def counted(self, spoken: Iterable[Spoken]) -> Iterator[SceneSpeech]:
+        """The scenes' records, counted."""
+        for scene in spoken:
+            self._count(scene)
+            yield scene.record
+
+    def figures(self) -> Json:
+        """Counts over all scenes; rates, voices and paces are those of the scenes without failure.
+
+        The word error rate is that of all words together. `faults` counts tries, mended or not; `failures` counts
+        scenes.
+        """
+        errors, counts = self.errors, self.counts
+        return {
+            "scenes": counts["scenes"],
+            "failed_scenes": len(self.failures),
+            "failures": self._kinds(),
+            "faults": dict(sorted(self.faults.items())),
+            "scenes_with_other_voices": counts["scenes_with_other_voices"],
+            "utterances": counts["utterances"],
+            "utterances_spoken_again": counts["utterances_spoken_again"],
+            "tries": counts["tries"],
+            "words": errors.n_reference,
+            "word_errors": errors.substitutions + errors.deletions + errors.insertions,
+            "word_error_rate": round(errors.rate, 4),
+            "samples": counts["samples"],
+            "scenes_by_voice": dict(sorted(self.voices.items())),
+            **{name: spread(values) for name, values in self.spreads.items()},
+        }
+
+    def check(self) -> None:
+        """CaresError when every scene failed: then an engine, the recogniser or a threshold is at fault, not a text."""
+        if self.failures and len(self.failures) == self.counts["scenes"]:
+            told = ", ".join(f"{kind} {count}" for kind, count in self._kinds().items())
+            raise CaresError(
+                f"speech: none of {len(self.failures)} scenes could be spoken ({told}); the first: "
+                f"{self.failures[0][1]}. docs/speech.md says what each fault means and which threshold it has"
+            )
+
+    def _kinds(self) -> dict[str, int]:
+        return dict(sorted(Counter(fault.split(":")[0] for _, fault in self.failures).items()))
+
+    def _count(self, scene: Spoken) -> None:
+        record = scene.record
+        self.errors += scene.errors
+        self.faults += scene.faults
+        self.counts.update(scenes=1, tries=scene.tries, scenes_with_other_voices=scene.casts > 1)
+        if record.failure:
+            self.failures.append((record.scene_id, record.failure))
+        else:
+            self.voices.update(record.voices)
+        if scene.speakers_likeness is not None:
+            self.spreads["likeness_of_two_speakers"].append(scene.speakers_likeness)
+        for utterance in record.utterances:
+            self.counts.update(utterances=1, utterances_spoken_again=utterance.tries > 1, samples=utterance.n_samples)
+            self.spreads["letters_per_s"].append(utterance.letters_per_s)
+            self.spreads["longest_pause_ms"].append(utterance.pause_ms)
+            if utterance.voice_likeness is not None:
+                self.spreads["likeness_of_a_speakers_utterances"].append(utterance.voice_likeness)
 
 
 def spread(values: Sequence[float]) -> Json:

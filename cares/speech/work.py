@@ -12,7 +12,7 @@ from cares.asr.aligner import Aligner
 from cares.asr.recogniser import Recogniser
 from cares.core.canonical import Json
 from cares.core.errors import CaresError, InputError
-from cares.core.executor import map_items, stream_items
+from cares.core.executor import stream_items
 from cares.core.pcm import read_samples, write_samples
 from cares.core.record_file import LazySequence, by_id
 from cares.core.store import ItemStore
@@ -52,38 +52,38 @@ class _Worker:
 _worker = _Worker()
 
 
-def jobs(scenes: Sequence[Scene], dialogues: Sequence[Dialogue], voices: dict[str, Voice], seed: int) -> list[Job]:
-    """One job a dialogue, in the order of the scenes. Voices are drawn over all scenes, those without a dialogue too.
+def jobs(
+    scenes: Sequence[Scene], dialogues: Mapping[str, Dialogue], voices: dict[str, Voice], seed: int
+) -> LazySequence[str, Job]:
+    """One job a dialogue, in the order of the scenes, made when it is asked for.
+
+    Voices are drawn over all scenes, those without a dialogue too.
 
     Raises:
-        InputError: a dialogue has no scene, or a scene has two dialogues.
+        InputError: a dialogue has no scene.
     """
-    by_id = {scene.scene_id: scene for scene in scenes}
-    spoken: dict[str, Dialogue] = {}
-    for number, dialogue in enumerate(dialogues, 1):
-        where = f"line {number}: scene_id"
-        if dialogue.scene_id not in by_id:
-            raise InputError("accepted.jsonl", where, dialogue.scene_id, "the id of a scene in scenes.jsonl")
-        if dialogue.scene_id in spoken:
-            raise InputError("accepted.jsonl", where, dialogue.scene_id, "one dialogue for each scene")
-        spoken[dialogue.scene_id] = dialogue
+    of_scene = {scene.scene_id: scene for scene in scenes}
+    for name in dialogues:
+        if name not in of_scene:
+            raise InputError("accepted.jsonl", "scene_id", name, "the id of a scene in scenes.jsonl")
     casts = cast_voices(scenes, voices, seed)
-    return [Job(s, spoken[s.scene_id], casts[s.scene_id]) for s in scenes if s.scene_id in spoken]
+    names = [name for name in of_scene if name in dialogues]
+    return LazySequence(names, lambda name: Job(of_scene[name], dialogues[name], casts[name]))
 
 
 def speak_scenes(
     scenes: Sequence[Scene],
-    dialogues: Sequence[Dialogue],
+    dialogues: Mapping[str, Dialogue],
     params: SpeechParams,
     seed: int,
     folder: Path,
     recorded_folder: str,
-) -> list[Spoken]:
-    """Speak every dialogue; writes `folder`/<scene_id>.flac for each that did not fail.
+) -> Iterator[Spoken]:
+    """Speak every dialogue, one after the other; writes `folder`/<scene_id>.flac for each that did not fail.
 
     Args:
         scenes: all allocated scenes.
-        dialogues: the accepted ones.
+        dialogues: the accepted ones, by the id of their scene.
         params: the section `speech`.
         seed: the data set's seed.
         folder: where the files are written.
@@ -95,7 +95,7 @@ def speak_scenes(
     ):
         ensure(model)
     work = jobs(scenes, dialogues, voices, seed)
-    return map_items(
+    return stream_items(
         _speak, work, desc="speech", setup=_set_up_speech, setup_args=(params, seed, folder, recorded_folder)
     )
 

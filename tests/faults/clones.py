@@ -17,6 +17,7 @@ import yaml
 from tests.faults.processes import MARK
 
 ROOT = Path(__file__).parents[2]
+STAND_INS = ROOT / "tests/scale/stand_ins"
 # what is made and not tracked by git as source
 MADE = ("data", "metrics", "report")
 LOCK = "dvc.lock"

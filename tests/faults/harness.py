@@ -18,16 +18,17 @@ import uuid
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.faults.clones import ROOT, Clone, commit, copy_checkout, write_json
+import yaml
+
+from tests.faults.clones import STAND_INS, Clone, commit, copy_checkout, write_json
 from tests.faults.kills import Outcome, carry_out
-from tests.faults.others import damage_store, twice_at_once
+from tests.faults.others import damage_store, full_disks, twice_at_once
 from tests.faults.plans import plans
 from tests.faults.processes import marked
 from tests.faults.reference import Reference, build, keep, restore_store
+from tests.faults.servers import servers_lost
 from tests.faults.small import make_small
 from tests.faults.tables import summary, table
-
-STAND_INS = ROOT / "tests/scale/stand_ins"
 
 
 def prepare(out: Path, scenes: int, real: bool, stand_ins: Path, seeds: Path | None) -> tuple[Clone, Reference]:
@@ -60,12 +61,17 @@ def take_entries(source: Path, store: Path) -> None:
     shutil.copytree(source, store, ignore=shutil.ignore_patterns("*.part"), dirs_exist_ok=True)
 
 
-def other_faults(clone: Clone, reference: Reference, out: Path) -> dict[str, dict[str, object]]:
-    """Damaged entries and two runs at once; the figures of each, which also go to DIR/others.json."""
+def other_faults(clone: Clone, reference: Reference, seed: int, real: bool, out: Path) -> dict[str, dict[str, object]]:
+    """Damaged entries, two runs at once, full disks, a server that dies; the figures also go to DIR/others.json."""
     log = out / "others.log"
-    found = {"damaged entries": damage_store(clone, reference, 1, log)}
+    found = {"damaged entries": damage_store(clone, reference, seed, log)}
     restore_store(clone, reference)
     found["two runs at once"] = twice_at_once(clone, reference, log)
+    found["full disks"] = full_disks(clone, reference, seed, out / "disk", log)
+    if not real:
+        # with stand-ins for the models there is one for the server too
+        model = yaml.safe_load((clone.root / "params.yaml").read_text(encoding="utf-8"))["models"]["writer"]
+        found["the server dies"] = servers_lost(clone, reference, "dialogues", model, seed, log)
     write_json(out / "others.json", found)
     return found
 
@@ -104,14 +110,16 @@ def main() -> int:
             f"{outcome.doing}, {outcome.new_entries} of {outcome.missing} entries; {outcome.seconds} s; {state}",
             flush=True,
         )
-    others = other_faults(clone, reference, out) if given.others else {}
+    others = other_faults(clone, reference, given.seed, given.real, out) if given.others else {}
     text = table(outcomes, reference.stages)
     (out / "faults.md").write_text(text, encoding="utf-8")
     print(text)
     print(summary(outcomes))
     for name, found in others.items():
         print(f"{name}: {found}")
-    sound = all(outcome.sound for outcome in outcomes) and not any(found["differences"] for found in others.values())
+    sound = all(outcome.sound for outcome in outcomes) and not any(
+        found["differences"] or found.get("broken") for found in others.values()
+    )
     return 0 if sound and not marked(clone.mark) else 1
 
 

@@ -57,6 +57,42 @@ def main():
 if __name__ == "__main__":
     run_stage(main)
 """
+# asks a server, which has to be named in CARES_LLM_URL, for six waves; patience is short
+TALK_PIPELINE = """\
+stages:
+  talk:
+    cmd: python -m stages.talk
+    deps: [stages/talk.py]
+    outs: [data/talk.jsonl]
+"""
+TALK = """\
+from pathlib import Path
+
+from cares.core.canonical import write_jsonl
+from cares.core.stage import run_stage
+from cares.llm.hidden import HiddenKeyModel
+from cares.llm.params import LlmParams
+from cares.llm.server import PATIENCE
+from cares.llm.types import ChatMessage, ChatRequest
+from cares.llm.waves import StoredWaves
+
+HiddenKeyModel.__init__.__defaults__ = (PATIENCE._replace(attempts=3, first_pause_s=0.1),)
+
+
+def request(seed):
+    message = ChatMessage(role="user", content="Talk.")
+    return ChatRequest(messages=(message,), seed=seed, max_tokens=40, temperature=1.0, top_p=1.0)
+
+
+def main():
+    with StoredWaves("toy", LlmParams()) as model:
+        waves = [model.complete([request(4 * wave + place) for place in range(4)]) for wave in range(6)]
+    write_jsonl(Path("data/talk.jsonl"), [answer.text for wave in waves for answer in wave])
+
+
+if __name__ == "__main__":
+    run_stage(main)
+"""
 TOTAL = """\
 import hashlib
 from pathlib import Path
@@ -79,13 +115,14 @@ if __name__ == "__main__":
 """
 
 
-def mini_clone(root: Path, mark: str, **environment: str) -> Clone:
-    """A git repository with the small pipeline, nothing built yet."""
+def mini_clone(root: Path, mark: str, pipeline: str = PIPELINE, **environment: str) -> Clone:
+    """A git repository with the small pipeline, or the one that talks, nothing built yet."""
     files = {
-        "dvc.yaml": PIPELINE,
+        "dvc.yaml": pipeline,
         "stages/__init__.py": (ROOT / "stages/__init__.py").read_text(encoding="utf-8"),
         "stages/squares.py": SQUARES,
         "stages/total.py": TOTAL,
+        "stages/talk.py": TALK,
         "params.yaml": "seed: 1\n",
         ".gitignore": ".cares\n*.part\n",
         ".dvcignore": (ROOT / ".dvcignore").read_text(encoding="utf-8"),

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tests.faults.clones import Clone, entries, forget, manifest, temporary
@@ -128,6 +129,44 @@ def full_disk(clone: Clone, reference: Reference, stages: set[str], free: int, l
         "stale": outcome.stale,
         "failure": outcome.failure,
     }
+
+
+# each writes some hundred kilobytes at least, so that the room can end in the midst of it
+ON_FULL_DISKS = ("rooms", "speech", "timeline", "mix", "counterfactuals", "report")
+
+
+def full_disks(clone: Clone, reference: Reference, seed: int, folder: Path, log: Path) -> dict[str, object]:
+    """A copy of the clone on a small file system of its own, which gets full while a stage runs, for several stages.
+
+    The room that is left is drawn: a share of what the stage writes to its outs and the item store. Where this user may
+    not mount, the figures say only that.
+    """
+    draw = random.Random(seed)
+    room = _size(clone.root) * 11 // 10 + (64 << 20)
+    runs: dict[str, dict[str, object]] = {}
+    try:
+        with small_disk(folder, str(room)) as disk:
+            moved = replace(clone, root=disk / "clone")
+            shutil.copytree(clone.root, moved.root, symlinks=True)
+            for stage in ON_FULL_DISKS:
+                written = sum(_size(clone.root / out) for out in reference.outs[stage])
+                written += sum(_size(reference.store / name) for name in reference.costs[stage].entries)
+                share = draw.uniform(0.02, 0.98)
+                runs[stage] = full_disk(moved, reference, {stage}, int(share * written), log)
+    except PermissionError as error:
+        return {"left out": f"no file system can be mounted here: {error}", "differences": []}
+    bad = {stage: run for stage, run in runs.items() if run["damaged"] or run["stale"] or run["failure"]}
+    untold = [stage for stage, run in runs.items() if run["status"] and not run["message"]]
+    return {
+        "runs": runs,
+        "differences": [stage for stage, run in runs.items() if run["differences"]],
+        "broken": [*bad, *(f"{stage}: nothing of a full disk was said" for stage in untold)],
+    }
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def twice_at_once(clone: Clone, reference: Reference, log: Path, pause_s: float = 1.0) -> dict[str, object]:

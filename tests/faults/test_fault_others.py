@@ -9,9 +9,10 @@ import pytest
 
 from tests.faults.clones import Clone, forget, manifest, temporary, temporary_entries
 from tests.faults.kills import differences
-from tests.faults.mini import mini_clone
+from tests.faults.mini import TALK_PIPELINE, mini_clone
 from tests.faults.others import damage_store, full_disk, shared_store, small_disk, twice_at_once
 from tests.faults.reference import Reference, build
+from tests.faults.servers import Server, lose_server, served_reference
 
 Built = tuple[Clone, Reference, Path]
 
@@ -76,3 +77,18 @@ def test_a_cut_file_in_the_cache_of_dvc_is_not_handed_out(built: Built) -> None:
     (clone.root / "data/total.jsonl").unlink()
     done = clone.run("dvc", "repro", log=log)
     assert done.returncode == 0 and manifest(clone.root) == reference.files
+
+
+def test_a_server_that_dies_in_mid_stage_is_named_and_finished_waves_are_not_asked_again(
+    tmp_path: Path, mark: str
+) -> None:
+    server = Server("toy", tmp_path / "served")
+    clone = mini_clone(tmp_path / "clone", mark, TALK_PIPELINE, CARES_LLM_URL=server.url)
+    (tmp_path / "store").mkdir()
+    served, answers = served_reference(clone, "talk", server, tmp_path / "store", tmp_path / "log")
+    assert answers == 24
+    lost = lose_server(clone, served, "talk", server, 14, False, tmp_path / "log")
+    assert lost.status != 0 and server.url in lost.message and "Finished waves are kept" in lost.message
+    assert lost.broken == lost.differences == []
+    # three whole waves of four, and a part of the next
+    assert (lost.new_entries, lost.asked_afterwards) == (3, 12)

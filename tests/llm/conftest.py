@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -52,9 +53,9 @@ class Served:
         self.url = ""
 
 
-@pytest.fixture
-def served() -> Iterator[Served]:
-    state = Served()
+@contextlib.contextmanager
+def serving(state: Served, port: int = 0) -> Iterator[None]:
+    """Listen on loopback, at a free port or a given one, and answer as `state` says."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -92,12 +93,19 @@ def served() -> Iterator[Served]:
         def handle_error(self, request: object, client_address: object) -> None:
             """A client that gave up is what some tests are about."""
 
-    server = Quiet(("127.0.0.1", 0), Handler)
+    server = Quiet(("127.0.0.1", port), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
     try:
-        yield state
+        yield
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    state = Served()
+    with serving(state):
+        yield state
