@@ -67,6 +67,27 @@ def test_the_same_build_is_equal_and_what_a_remote_lacks_is_said(project):
     assert [one["what"] for one in rows["mix"]["differences"]] == ["absent"]
 
 
+def test_what_was_not_pulled_is_no_difference_but_what_is_here_and_wrong_is(project, tmp_path):
+    part = tmp_path / "part"
+    git(tmp_path, "clone", "-q", str(project), "part")
+    dvc(part, "remote", "add", "--local", "store", str(project.parent / "store"))
+    git(part, "checkout", "-q", "first")
+    dvc(part, "pull", "-r", "store", "data/scenes/t00000-0.wav")
+    done = verify(part, "--against", "store", "--stage", "mix", "--stage", "speech")
+    assert done.returncode == 0, done.stdout
+    assert "5 files and folders are not in this clone" in done.stdout, done.stdout
+    assert "environment.json of commit" in done.stdout
+    scene = part / "data/scenes/t00000-0.wav"
+    samples = bytearray(scene.read_bytes())
+    samples[-1] ^= 1
+    scene.unlink()
+    scene.write_bytes(samples)
+    done = verify(part, "--against", "store", "--stage", "mix")
+    assert done.returncode == 1, done.stdout
+    _, rows = told(part)
+    assert [one["path"] for one in rows["mix"]["differences"]] == ["data/scenes/t00000-0.wav"]
+
+
 def test_a_flipped_byte_and_another_environment_in_a_plain_folder_are_found(project, tmp_path):
     copy = tmp_path / "sent by mail"
     shutil.copytree(project / "data", copy / "data")
