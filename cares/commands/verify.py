@@ -71,7 +71,7 @@ def register(app: typer.Typer) -> None:
         from cares.core.text import plain_lines
 
         # as Ctrl-C: the rebuild is ended and its copy removed, which a process that just dies cannot do
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         try:
             report = _verify(stage, start, scenes, seed, twice, as_is, against, rev, keep)
         except (CaresError, OSError) as error:
@@ -80,6 +80,8 @@ def register(app: typer.Typer) -> None:
         except Exception:  # a fault of ours is no difference: status 1 would say so
             traceback.print_exc()
             raise typer.Exit(2) from None
+        finally:
+            signal.signal(signal.SIGTERM, before)
         if report != "equal":
             raise typer.Exit(1)
 
