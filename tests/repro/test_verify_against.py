@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 
 import pytest
 from small_pipeline import commit, dvc, git, make_project, verify
@@ -133,3 +134,33 @@ def test_a_folder_without_a_build_is_refused(project, tmp_path):
     done = verify(project, "--against", str(tmp_path))
     assert done.returncode == 2 and "--against" in done.stderr
     assert verify(project, "--against", ".").returncode == 2
+
+
+def test_an_http_remote_that_does_not_answer_is_no_difference(project):
+    with socket.socket() as nobody:  # bound, but not listening: refused
+        nobody.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}/x"
+        done = verify(project, "--against", url, "--stage", "mix")
+    assert done.returncode == 2 and f"verify could not be done: remote {url}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"\xff', "expected valid JSON"),
+        (b"{", "expected valid JSON"),
+        (b"[1]", "got [1], expected what cares doctor --store writes"),
+    ],
+)
+def test_an_environment_that_is_none_is_named(project, tmp_path, content, said):
+    shutil.copytree(project / "data", tmp_path / "data")
+    (tmp_path / "environment.json").write_bytes(content)
+    done = verify(project, "--against", str(tmp_path))
+    assert done.returncode == 2 and said in done.stderr and "environment.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_another_environment_says_does_not_reach_the_terminal_as_control_characters(project, tmp_path):
+    shutil.copytree(project / "data", tmp_path / "data")
+    (tmp_path / "environment.json").write_text(json.dumps({"processor": {"name": "\x1b[2Jx"}}), encoding="utf-8")
+    assert "\x1b" not in verify(project, "--against", str(tmp_path)).stdout

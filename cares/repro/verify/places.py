@@ -13,6 +13,7 @@ from cares.core.canonical import Json
 from cares.core.errors import CaresError, InputError
 from cares.remotes.cached import md5_of
 from cares.remotes.project import without_keys
+from cares.remotes.push import HTTP
 from cares.repro.fingerprint import FILE as ENVIRONMENT
 from cares.repro.verify.hashes import Listing, combined, listing
 from cares.repro.verify.lockfile import Entry, Lock, parse_lock
@@ -60,15 +61,18 @@ class Place:
     @property
     def environment(self) -> Json:
         """What environment.json says; None without one."""
-        if self._rev is not None:
-            text = git_text(self.root, self._rev, ENVIRONMENT)
-        else:
-            path = self.root / ENVIRONMENT
-            text = path.read_text(encoding="utf-8") if path.is_file() else None
+        path = self.root / ENVIRONMENT
         try:
-            return None if text is None else json.loads(text)
-        except ValueError as error:
+            if self._rev is not None:
+                text = git_text(self.root, self._rev, ENVIRONMENT)
+            else:
+                text = path.read_text(encoding="utf-8") if path.is_file() else None
+            found = None if text is None else json.loads(text)
+        except ValueError as error:  # of UTF-8 as of JSON
             raise InputError(f"{self.name}: {ENVIRONMENT}", "", str(error), "valid JSON") from None
+        if text is not None and not isinstance(found, dict):
+            raise InputError(f"{self.name}: {ENVIRONMENT}", "", found, "what cares doctor --store writes")
+        return found
 
     def listing(self, entry: Entry) -> Listing | None:
         """The files of an out and their hashes; None where the place knows only the hash of them all."""
@@ -170,7 +174,11 @@ class RemotePlace(Place):
         """Those of some hashes that the remote does not hold, or gave other bytes for."""
         with self._asked():
             there = set(self._odb.oids_exist(sorted(hashes), progress=lambda *_: None))
-        return hashes - (there - self._damaged)
+        lacking = hashes - (there - self._damaged)
+        if self._odb.fs.protocol in HTTP:
+            # over HTTP a server that does not answer looks as one that lacks the object, until it is asked for it
+            lacking = {md5 for md5 in lacking if self._object(md5) is None}
+        return lacking
 
     def file(self, entry: Entry, inside: str, md5: str) -> Path | None:
         """A file fetched from the remote; a metric, which is kept in git, from there."""
@@ -188,9 +196,13 @@ class RemotePlace(Place):
         if path.is_file() or md5 in self._damaged:
             return None if md5 in self._damaged else path
         with self._asked():
-            if not self._odb.fs.exists(source):
+            if self._odb.fs.protocol not in HTTP and not self._odb.fs.exists(source):
                 return None
-            self._odb.fs.get_file(source, str(path))
+            try:
+                self._odb.fs.get_file(source, str(path))
+            except FileNotFoundError:
+                path.unlink(missing_ok=True)
+                return None
         if md5_of(path) != md5.removesuffix(".dir"):
             path.unlink()
             self._damaged.add(md5)
