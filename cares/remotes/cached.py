@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cares.core.canonical import Json
-from cares.core.errors import CaresError
+from cares.core.errors import CaresError, InputError
 from cares.records.names import inside
 from cares.remotes.project import MD5, Tracked
 
@@ -33,6 +33,7 @@ class Cache:
         self.repo = repo
         self.odb: Any = repo.cache.local
         self.damaged: list[Finding] = []
+        self._folders: set[Path] = set()
 
     def path(self, md5: str) -> Path:
         """Where a file of this hash lies, or would lie."""
@@ -77,8 +78,11 @@ class Cache:
             file: which.
             remove: another file in its place is removed, and noted as damaged unless the cache has it too: then it is
                 another version.
+
+        Raises:
+            InputError: the way to the file leads over a link.
         """
-        path = self.root / file.path
+        path = self._in_clone(file)
         if not path.is_file():
             if remove:
                 # a link into the cache whose end is gone, too
@@ -105,13 +109,16 @@ class Cache:
         Args:
             files: they are in the cache.
             work: a folder on the disk of the tree, where unfinished files may lie.
+
+        Raises:
+            InputError: the way to a file leads over a link.
         """
         from dvc_objects.fs.generic import transfer
 
         links = list(self.odb.cache_types)
         placed = []
         for number, file in enumerate(files):
-            target, part = self.root / file.path, work / f"{number}.part"
+            target, part = self._in_clone(file), work / f"{number}.part"
             target.parent.mkdir(parents=True, exist_ok=True)
             # a list of its own: the kinds of links that this disk does not know are taken out of it
             transfer(self.odb.fs, str(self.path(file.md5)), self.repo.fs, str(part), links=links)
@@ -130,6 +137,18 @@ class Cache:
             return [_listed(folder, entry) for entry in entries]
         except (ValueError, TypeError, KeyError) as error:
             raise CaresError(f"{folder.path}: its listing {folder.md5} cannot be read ({error})") from None
+
+    def _in_clone(self, file: Tracked) -> Path:
+        """Where the file belongs; InputError when a folder on the way is a link, which may lead out of the clone."""
+        path = self.root / file.path
+        for folder in path.parents:
+            if folder == self.root or folder in self._folders:
+                break
+            if folder.is_symlink():
+                hint = "Put a folder in its place; another disk can hold DVC's cache: dvc cache dir --local FOLDER"
+                raise InputError(folder, "", f"a link to {folder.readlink()}", "a folder of this clone", hint)
+        self._folders.update(path.parents)
+        return path
 
     def _remember(self, files: list[tuple[Path, str]]) -> None:
         from dvc_data.hashfile.hash_info import HashInfo

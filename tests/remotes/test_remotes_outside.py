@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cares.core.errors import CaresError
+from cares.core.errors import CaresError, InputError
 from cares.remotes.cached import md5_of
 from cares.remotes.pull import pull
 
@@ -47,6 +47,19 @@ def test_a_listing_names_its_files_by_hashes(own_store: Path, make_clone: MakeCl
     spoil_lock(clone, put(own_store, json.dumps([{"md5": md5, "relpath": "x.wav"}]).encode(), ".dir"))
     with pytest.raises(CaresError, match=r"data/scenes: its listing .* cannot be read .*md5"):
         pull(clone)
+
+
+def test_nothing_is_written_or_removed_behind_a_link(own_store: Path, make_clone: MakeClone) -> None:
+    clone = make_clone(url=str(own_store))
+    elsewhere = clone.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "scenes.jsonl").write_text("mine")
+    (clone / "data").mkdir(exist_ok=True)
+    (clone / "data/scenes").symlink_to(elsewhere)
+    with pytest.raises(InputError, match=r"data/scenes: got 'a link to .*elsewhere', expected a folder of this clone"):
+        pull(clone)
+    assert [path.name for path in elsewhere.iterdir()] == ["scenes.jsonl"]
+    assert (elsewhere / "scenes.jsonl").read_text() == "mine"
 
 
 def spoil_lock(clone: Path, listing: str) -> None:

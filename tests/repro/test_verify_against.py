@@ -130,6 +130,13 @@ def test_a_remote_that_does_not_answer_is_status_2_and_its_key_is_not_told(proje
     assert "secret" not in done.stdout + done.stderr
 
 
+def test_a_lock_that_names_a_file_outside_of_its_folder_is_refused(project, tmp_path):
+    lock = (project / "dvc.lock").read_text(encoding="utf-8")
+    (tmp_path / "dvc.lock").write_text(lock.replace("path: data/", "path: ../../data/"), encoding="utf-8")
+    done = verify(project, "--against", str(tmp_path))
+    assert done.returncode == 2 and "dvc.lock: got 'expected a path from the root" in done.stderr, done.stderr
+
+
 def test_a_folder_without_a_build_is_refused(project, tmp_path):
     done = verify(project, "--against", str(tmp_path))
     assert done.returncode == 2 and "--against" in done.stderr

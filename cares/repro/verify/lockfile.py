@@ -10,6 +10,7 @@ import yaml
 
 from cares.core.canonical import Json
 from cares.core.errors import InputError
+from cares.records.names import inside
 
 # A stage of these loads a model, or works on the weights; `bench@SYSTEM` does except for the three that only count.
 MODEL_STAGES = frozenset({"models", "calibrate", "topics", "dialogues", "speech", "align", "transcribe", "judge"})
@@ -51,7 +52,7 @@ def parse_lock(text: str, file: object) -> Lock:
     """The stages of dvc.lock's text, each after those whose outs it reads.
 
     Raises:
-        InputError: it is not a dvc.lock.
+        InputError: it is not a dvc.lock, or a path in it leaves the repository.
     """
     try:
         value = yaml.safe_load(text)
@@ -65,13 +66,13 @@ def parse_lock(text: str, file: object) -> Lock:
             )
             for name, entry in value["stages"].items()
         }
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(file, "", str(error), "a dvc.lock as DVC writes it") from None
     return _ordered(stages)
 
 
 def _entries(values: Json) -> tuple[Entry, ...]:
-    return tuple(Entry(one["path"], one["md5"], int(one.get("size", 0))) for one in values)
+    return tuple(Entry(inside(one["path"]), one["md5"], int(one.get("size", 0))) for one in values)
 
 
 def touches(one: str, other: str) -> bool:
