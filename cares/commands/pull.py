@@ -25,8 +25,9 @@ def register(app: typer.Typer) -> None:
         Interrupted, the same command goes on where it was. A damaged file is removed and fetched again.
         """
         from cares.core.paths import repo_root
+        from cares.core.text import plain_lines
         from cares.remotes.pull import pull as bring
         from cares.remotes.pull import told
 
         for line in told(bring(repo_root(), split or [], metadata, remote, jobs)):
-            print(f"pull: {line}")
+            print(f"pull: {plain_lines(line)}")

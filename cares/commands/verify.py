@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -71,6 +72,9 @@ def register(app: typer.Typer) -> None:
             report = _verify(stage, start, scenes, seed, twice, as_is, against, rev, keep)
         except (CaresError, OSError) as error:
             print(f"error: verify could not be done: {error}", file=sys.stderr)
+            raise typer.Exit(2) from None
+        except Exception:  # a fault of ours is no difference: status 1 would say so
+            traceback.print_exc()
             raise typer.Exit(2) from None
         if report != "equal":
             raise typer.Exit(1)

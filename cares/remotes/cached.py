@@ -9,8 +9,10 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cares.core.canonical import Json
 from cares.core.errors import CaresError
-from cares.remotes.project import Tracked
+from cares.records.names import inside
+from cares.remotes.project import MD5, Tracked
 
 if TYPE_CHECKING:
     from dvc.repo import Repo
@@ -118,10 +120,14 @@ class Cache:
         self._remember(placed)
 
     def listing(self, folder: Tracked) -> list[Tracked]:
-        """The files of a folder whose listing is in the cache; CaresError when it is not one of DVC's listings."""
+        """The files of a folder whose listing is in the cache.
+
+        Raises:
+            CaresError: it is not one of DVC's listings, or names a file outside of the folder: it may be anyone's.
+        """
         try:
             entries = json.loads(self.path(folder.md5).read_text(encoding="utf-8"))
-            return [Tracked(f"{folder.path}/{entry['relpath']}", entry["md5"]) for entry in entries]
+            return [_listed(folder, entry) for entry in entries]
         except (ValueError, TypeError, KeyError) as error:
             raise CaresError(f"{folder.path}: its listing {folder.md5} cannot be read ({error})") from None
 
@@ -130,6 +136,17 @@ class Cache:
 
         items = [(str(path), HashInfo("md5", md5), None) for path, md5 in files]
         self.odb.state.save_many(items, self.odb.fs)
+
+
+def _listed(folder: Tracked, entry: Json) -> Tracked:
+    """A file of a folder's listing; ValueError when its path leaves the folder or its hash is none."""
+    relpath, md5 = str(entry["relpath"]), str(entry["md5"])
+    if not MD5.fullmatch(md5):
+        raise ValueError(f"md5 is {md5!r}")
+    try:
+        return Tracked(f"{folder.path}/{inside(relpath)}", md5)
+    except ValueError:
+        raise ValueError(f"relpath {relpath!r} is none of a file in the folder") from None
 
 
 def md5_of(path: Path) -> str:

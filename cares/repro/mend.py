@@ -22,12 +22,12 @@ import yaml
 from cares.core.atomic import remove_abandoned, write_bytes
 from cares.core.errors import CaresError
 from cares.core.paths import store_root
+from cares.remotes.project import MD5
 
 LOCK = "dvc.lock"
 RWLOCK = ".dvc/tmp/rwlock"
 REPO_LOCK = ".dvc/tmp/lock"
 FOLDERS = ("data", "metrics", "report", ".cares")
-_HASH = re.compile(r"[0-9a-f]{32}(\.dir)?")
 
 
 def mend(root: Path) -> list[str]:
@@ -110,7 +110,7 @@ def _is_entry(entry: object) -> bool:
     if not isinstance(entry, dict) or not isinstance(entry.get("cmd"), str):
         return False
     files = [file for kind in ("deps", "outs") for file in entry.get(kind) or ()]
-    return all(isinstance(file, dict) and _HASH.fullmatch(str(file.get("md5"))) for file in files)
+    return all(isinstance(file, dict) and MD5.fullmatch(str(file.get("md5"))) for file in files)
 
 
 def _committed(root: Path) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def test_the_other_build_s_mix_differs_from_its_first_sample_because_of_a_parame
 def test_the_same_build_is_equal_and_what_a_remote_lacks_is_said(project):
     assert verify(project, "--against", "HEAD").returncode == 0
     done = verify(project, "--against", "store", "--stage", "mix", "--stage", "speech")
-    assert done.returncode == 1 and "5 of 6 objects are not in store" not in done.stdout
+    assert done.returncode == 1 and "1 of 1 objects are not in store, or damaged there" in done.stdout
     _, rows = told(project)
     assert rows["speech"]["status"] == "equal"
     assert [one["what"] for one in rows["mix"]["differences"]] == ["absent"]
@@ -88,6 +88,24 @@ def test_a_flipped_byte_and_another_environment_in_a_plain_folder_are_found(proj
     assert (one["explained"]["record"], one["explained"]["byte"]) == ("t00003-0", len(data) - 3)
     assert [one["field"] for one in report["environment"]["differences"]] == ["packages.numpy", "processor.name"]
     assert "environment: packages.numpy is" in done.stdout
+
+
+def test_what_a_remote_has_damaged_is_a_difference_and_no_crash(project, tmp_path):
+    copy = tmp_path / "store"
+    shutil.copytree(project.parent / "store", copy)
+    for listing in copy.rglob("*.dir"):
+        listing.chmod(0o644)
+        listing.write_bytes(listing.read_bytes()[:-9])
+    done = verify(project, "--against", str(copy), "--rev", "first", "--stage", "speech")
+    assert done.returncode == 1 and "1 of 1 objects are not in" in done.stdout, done.stdout + done.stderr
+    _, rows = told(project)
+    assert [one["what"] for one in rows["speech"]["differences"]] == ["absent"]
+
+
+def test_a_remote_that_does_not_answer_is_status_2_and_its_key_is_not_told(project):
+    done = verify(project, "--against", "s3://bucket/x?key=secret", "--rev", "first", AWS_EC2_METADATA_DISABLED="true")
+    assert done.returncode == 2 and "verify could not be done: remote s3://bucket/x?" in done.stderr
+    assert "secret" not in done.stdout + done.stderr
 
 
 def test_a_folder_without_a_build_is_refused(project, tmp_path):

@@ -127,3 +127,14 @@ def test_a_stage_that_fails_is_status_2_with_the_end_of_what_it_said(project):
     done = verify(project, "--stage", "mix", DISTURB="much")
     assert done.returncode == 2
     assert "stage mix failed in the clean copy" in done.stderr and "much" in done.stderr
+
+
+def test_a_fault_of_ours_is_status_2_with_its_traceback_and_no_difference(project):
+    path = project / "dvc.yaml"
+    before = path.read_text(encoding="utf-8")
+    path.write_text("stages: [\n", encoding="utf-8")
+    try:
+        done = verify(project, "--stage", "allocate")
+    finally:
+        path.write_text(before, encoding="utf-8")
+    assert done.returncode == 2 and "Traceback" in done.stderr

@@ -128,7 +128,7 @@ def _absent(place: Place, stage: LockedStage) -> list[Json]:
             continue
         wanted = {entry.md5, *(place.listing(entry) or {}).values()}
         if lacking := place.missing(wanted):
-            note = f"{len(lacking)} of {len(wanted)} objects are not in {place.name}"
+            note = f"{len(lacking)} of {len(wanted)} objects are not in {place.name}, or damaged there"
             found.append({"path": entry.path, "what": "absent", "wanted": entry.md5, "found": None, "note": note})
     return found
 

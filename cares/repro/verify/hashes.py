@@ -7,14 +7,10 @@ import json
 from fnmatch import fnmatch
 from pathlib import Path
 
+from cares.remotes.cached import md5_of
+
 # a file's MD5 by its path inside an out; a single file has the path ""
 Listing = dict[str, str]
-
-
-def file_md5(path: Path) -> str:
-    """MD5 (hex) of a file's bytes, as DVC counts it."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
 def listing(path: Path, ignored: tuple[str, ...] = ()) -> Listing:
@@ -25,12 +21,12 @@ def listing(path: Path, ignored: tuple[str, ...] = ()) -> Listing:
         ignored: patterns of .dvcignore; a name on the way to a file that matches one leaves it out.
     """
     if path.is_file():
-        return {"": file_md5(path)}
+        return {"": md5_of(path)}
     found = {}
     for file in sorted(path.rglob("*")):
         relative = file.relative_to(path)
         if file.is_file() and not any(fnmatch(part, pattern) for part in relative.parts for pattern in ignored):
-            found[relative.as_posix()] = file_md5(file)
+            found[relative.as_posix()] = md5_of(file)
     return found
 
 

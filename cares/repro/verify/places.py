@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from cares.core.canonical import Json
 from cares.core.errors import CaresError, InputError
+from cares.remotes.cached import md5_of
+from cares.remotes.project import without_keys
 from cares.repro.fingerprint import FILE as ENVIRONMENT
-from cares.repro.verify.hashes import Listing, combined, file_md5, listing
+from cares.repro.verify.hashes import Listing, combined, listing
 from cares.repro.verify.lockfile import Entry, Lock, parse_lock
 
 
@@ -67,7 +71,7 @@ class Place:
     def file(self, entry: Entry, inside: str, md5: str) -> Path | None:
         """A file with the bytes of that hash: `inside` the out, or the out itself (""); None where it is not there."""
         path = self.root / entry.path / inside if inside else self.root / entry.path
-        if path.is_file() and file_md5(path) == md5:
+        if path.is_file() and md5_of(path) == md5:
             return path
         stored = self._object(md5)
         if stored is not None or self._rev is None or inside:
@@ -75,7 +79,7 @@ class Place:
         blob = self._scratch_path(md5)
         done = subprocess.run(["git", "show", f"{self._rev}:{entry.path}"], cwd=self.root, capture_output=True)
         blob.write_bytes(done.stdout)
-        return blob if done.returncode == 0 and file_md5(blob) == md5 else None
+        return blob if done.returncode == 0 and md5_of(blob) == md5 else None
 
     def _on_disk(self, path: Path) -> Listing:
         if path not in self._listings:
@@ -102,21 +106,19 @@ class RemotePlace(Place):
     """
 
     def __init__(self, name: str, root: Path, lock: Lock, rev: str) -> None:
-        super().__init__(name, root, lock, rev=rev)
+        super().__init__(without_keys(name), root, lock, rev=rev)
+        self._damaged: set[str] = set()
         listed = subprocess.run(
             ["git", "ls-tree", "-r", "-z", "--name-only", rev], cwd=root, capture_output=True, check=False
         )
         self.in_git = frozenset(listed.stdout.decode("utf-8").split("\0"))
-        from dvc.exceptions import DvcException
         from dvc.repo import Repo
 
         known = name in remote_names(root)
-        try:
+        with self._asked():
             self._repo = Repo(str(root), config=None if known else {"remote": {"verify": {"url": name}}})
             self._odb = self._repo.cloud.get_remote_odb(name if known else "verify")
             self._odb.fs.exists(self._odb.path)
-        except (DvcException, OSError, ValueError) as error:
-            raise CaresError(f"remote {name}: {error}") from None
 
     def close(self) -> None:
         """Remove what was fetched, let the remote go."""
@@ -124,8 +126,10 @@ class RemotePlace(Place):
         super().close()
 
     def missing(self, hashes: set[str]) -> set[str]:
-        """Those of some hashes that the remote does not hold."""
-        return hashes - set(self._odb.oids_exist(sorted(hashes), progress=lambda *_: None))
+        """Those of some hashes that the remote does not hold, or gave other bytes for."""
+        with self._asked():
+            there = set(self._odb.oids_exist(sorted(hashes), progress=lambda *_: None))
+        return hashes - (there - self._damaged)
 
     def file(self, entry: Entry, inside: str, md5: str) -> Path | None:
         """A file fetched from the remote; a metric, which is kept in git, from there."""
@@ -142,11 +146,25 @@ class RemotePlace(Place):
 
     def _object(self, md5: str) -> Path | None:
         path, source = self._scratch_path(md5), self._odb.oid_to_path(md5)
-        if not path.is_file():
+        if path.is_file() or md5 in self._damaged:
+            return None if md5 in self._damaged else path
+        with self._asked():
             if not self._odb.fs.exists(source):
                 return None
             self._odb.fs.get_file(source, str(path))
+        if md5_of(path) != md5.removesuffix(".dir"):
+            path.unlink()
+            self._damaged.add(md5)
+            return None
         return path
+
+    @contextlib.contextmanager
+    def _asked(self) -> Iterator[None]:
+        """What goes wrong with a remote becomes a CaresError, without the keys of its address."""
+        try:
+            yield
+        except Exception as error:  # each kind of remote has its own errors
+            raise CaresError(without_keys(f"remote {self.name}: {type(error).__name__}: {error}")) from None
 
 
 def cache_folder(root: Path) -> Path | None:
