@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -135,6 +137,10 @@ def models_list() -> None:
 
 def main() -> None:
     """Entry point: errors that a user can act on are printed without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        # a name that the terminal's encoding lacks must not end a command whose work is done
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     run_stage(app)
 
 

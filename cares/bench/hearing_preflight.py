@@ -157,7 +157,8 @@ def told(name: str, found: Json) -> list[str]:
     for place, counts in found["places"].items():
         where = "no sound" if place == "none" else f"a sound at {place} s"
         what, when = counts["what"], counts["where"]
-        verdict = "" if place == "none" else ", heard" if what["heard"] else ", not heard"
+        told_apart = place != "none" and not found["makes_up_sounds"]
+        verdict = (", heard" if what["heard"] else ", not heard") if told_apart else ""
         lines.append(
             f"preflight {name}: {where}: what {what['right']} of {what['asked']} right, "
             f"where {when['right']} of {when['asked']}{verdict}"

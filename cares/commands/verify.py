@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 from typing import Annotated
@@ -67,15 +68,20 @@ def register(app: typer.Typer) -> None:
         Exit status 0: all is equal. 1: something differs. 2: it could not be done. The report: build/verify/.
         """
         from cares.core.errors import CaresError
+        from cares.core.text import plain_lines
 
+        # as Ctrl-C: the rebuild is ended and its copy removed, which a process that just dies cannot do
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         try:
             report = _verify(stage, start, scenes, seed, twice, as_is, against, rev, keep)
         except (CaresError, OSError) as error:
-            print(f"error: verify could not be done: {error}", file=sys.stderr)
+            print(plain_lines(f"error: verify could not be done: {error}"), file=sys.stderr)
             raise typer.Exit(2) from None
         except Exception:  # a fault of ours is no difference: status 1 would say so
             traceback.print_exc()
             raise typer.Exit(2) from None
+        finally:
+            signal.signal(signal.SIGTERM, before)
         if report != "equal":
             raise typer.Exit(1)
 
@@ -94,6 +100,7 @@ def _verify(
     """Do it and print the report; `equal` or `differs`."""
     from cares.core.errors import InputError
     from cares.core.paths import repo_root
+    from cares.core.text import plain_lines
     from cares.repro.verify.against import verify_against
     from cares.repro.verify.report import text_of
     from cares.repro.verify.run import OUT, Wanted
@@ -111,6 +118,7 @@ def _verify(
         raise InputError("command line", "--rev", rev, "--against beside it")
     else:
         report = rebuild_and_compare(root, Wanted(stages, start, scenes, seed, twice, as_is, keep))
-    print(text_of(report), end="")
+    # another build's files may hold anything, control characters too
+    print(plain_lines(text_of(report)), end="")
     print(f"report: {OUT}/report.json, {OUT}/report.txt")
     return str(report["result"])

@@ -37,7 +37,8 @@ def worker_count() -> int:
     given = os.environ.get("CARES_WORKERS")
     if given is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not given.isdigit() or int(given) < 1:
+    # isdigit alone takes digits such as ², of which int makes no number
+    if not given.isdecimal() or int(given) < 1:
         raise InputError("environment", "CARES_WORKERS", given, "a whole number of at least 1")
     return int(given)
 

@@ -173,11 +173,11 @@ class _Crew:
         if waited < TOLD_S or (self._told and waited < GIVEN_UP_S):
             return
         free = self._ray.available_resources()
-        has = f"free are {free.get('CPU', 0):g} processors and {free.get('GPU', 0):g} GPUs"
+        has = f"free, beside workers that start, are {free.get('CPU', 0):g} processors and {free.get('GPU', 0):g} GPUs"
         needs = f"a worker takes 1 processor and {gpus_each():g} GPUs (CARES_RAY_GPUS)"
         if waited >= GIVEN_UP_S:
             raise CaresError(f"Ray: no worker is ready after {waited:.0f} s; {has}, {needs}")
-        print(f"Ray: waiting for the first worker; {has}, {needs}", file=sys.stderr)
+        print(f"Ray: no worker is ready yet; {has}, {needs}", file=sys.stderr)
         self._told = True
 
 

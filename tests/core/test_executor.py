@@ -88,7 +88,7 @@ def test_nothing_to_do():
     assert map_items(_slow_square, [], desc="t") == []
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", ""])
+@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "", "²"])
 def test_a_bad_worker_count_is_named(monkeypatch, value):
     monkeypatch.setenv("CARES_WORKERS", value)
     with pytest.raises(InputError, match="CARES_WORKERS"):

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from cares.cli import app
 
 STAGE = """
-import json, os, pathlib, struct, sys, wave
+import json, os, pathlib, struct, sys, time, wave
 
 name, seed = sys.argv[1], 1
 data = pathlib.Path("data")
@@ -57,6 +57,7 @@ if name == "speech":
         sound(data / f"speech/{scene['scene_id']}.wav", [n * cast + len(scene["said"]) for n in range(2000)])
     jsonl(data / "speech/speech.jsonl", spoken)
 if name == "mix":
+    time.sleep(float(os.environ.get("SLOW", "0")))
     heard = records("speech/speech.jsonl")
     gain = json.loads(pathlib.Path("params.yaml").read_text())["mix"]["gain"]
     for scene in heard:

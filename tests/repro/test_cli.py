@@ -1,6 +1,7 @@
 """The command line: errors are one message and a status that is not 0."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,14 @@ def test_allocate_writes_scenes_with_their_labels(tmp_path):
     assert all(
         {"sound", "reaction", "register", "slot"} <= set(e) for line in lines for e in json.loads(line)["events"]
     )
+
+
+def test_a_terminal_without_the_letters_of_a_path_gets_them_spelt(tmp_path):
+    command = [*CARES, "allocate", "--scenes", "12", "--seed", "3", "--out", "plan ä"]
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "plan \\xe4" in done.stdout and (tmp_path / "plan ä" / "scenes.jsonl").is_file()
 
 
 @pytest.mark.parametrize("count", ["0", "-3", "100001"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 
 import pytest
 from small_pipeline import commit, dvc, git, make_project, verify
@@ -67,6 +68,27 @@ def test_the_same_build_is_equal_and_what_a_remote_lacks_is_said(project):
     assert [one["what"] for one in rows["mix"]["differences"]] == ["absent"]
 
 
+def test_what_was_not_pulled_is_no_difference_but_what_is_here_and_wrong_is(project, tmp_path):
+    part = tmp_path / "part"
+    git(tmp_path, "clone", "-q", str(project), "part")
+    dvc(part, "remote", "add", "--local", "store", str(project.parent / "store"))
+    git(part, "checkout", "-q", "first")
+    dvc(part, "pull", "-r", "store", "data/scenes/t00000-0.wav")
+    done = verify(part, "--against", "store", "--stage", "mix", "--stage", "speech")
+    assert done.returncode == 0, done.stdout
+    assert "5 files and folders are not in this clone" in done.stdout, done.stdout
+    assert "environment.json of commit" in done.stdout
+    scene = part / "data/scenes/t00000-0.wav"
+    samples = bytearray(scene.read_bytes())
+    samples[-1] ^= 1
+    scene.unlink()
+    scene.write_bytes(samples)
+    done = verify(part, "--against", "store", "--stage", "mix")
+    assert done.returncode == 1, done.stdout
+    _, rows = told(part)
+    assert [one["path"] for one in rows["mix"]["differences"]] == ["data/scenes/t00000-0.wav"]
+
+
 def test_a_flipped_byte_and_another_environment_in_a_plain_folder_are_found(project, tmp_path):
     copy = tmp_path / "sent by mail"
     shutil.copytree(project / "data", copy / "data")
@@ -112,3 +134,33 @@ def test_a_folder_without_a_build_is_refused(project, tmp_path):
     done = verify(project, "--against", str(tmp_path))
     assert done.returncode == 2 and "--against" in done.stderr
     assert verify(project, "--against", ".").returncode == 2
+
+
+def test_an_http_remote_that_does_not_answer_is_no_difference(project):
+    with socket.socket() as nobody:  # bound, but not listening: refused
+        nobody.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}/x"
+        done = verify(project, "--against", url, "--stage", "mix")
+    assert done.returncode == 2 and f"verify could not be done: remote {url}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"\xff', "expected valid JSON"),
+        (b"{", "expected valid JSON"),
+        (b"[1]", "got [1], expected what cares doctor --store writes"),
+    ],
+)
+def test_an_environment_that_is_none_is_named(project, tmp_path, content, said):
+    shutil.copytree(project / "data", tmp_path / "data")
+    (tmp_path / "environment.json").write_bytes(content)
+    done = verify(project, "--against", str(tmp_path))
+    assert done.returncode == 2 and said in done.stderr and "environment.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_another_environment_says_does_not_reach_the_terminal_as_control_characters(project, tmp_path):
+    shutil.copytree(project / "data", tmp_path / "data")
+    (tmp_path / "environment.json").write_text(json.dumps({"processor": {"name": "\x1b[2Jx"}}), encoding="utf-8")
+    assert "\x1b" not in verify(project, "--against", str(tmp_path)).stdout

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
+import psutil
 import pytest
 from small_pipeline import commit, git, make_project, verify
 
@@ -138,3 +144,23 @@ def test_a_fault_of_ours_is_status_2_with_its_traceback_and_no_difference(projec
     finally:
         path.write_text(before, encoding="utf-8")
     assert done.returncode == 2 and "Traceback" in done.stderr
+
+
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_verify_that_is_ended_leaves_neither_its_copy_nor_its_stage(project, tmp_path, sent, status):
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    around = {**os.environ, "TMPDIR": str(folder), "SLOW": "100"}
+    command = [sys.executable, "-m", "cares.cli", "verify", "--stage", "mix"]
+    # a terminal's Ctrl-C reaches all of the group, SIGTERM this process alone
+    process = subprocess.Popen(command, cwd=project, env=around, stderr=subprocess.PIPE, start_new_session=True)
+    stages: list[psutil.Process] = []
+    end = time.monotonic() + 60
+    while not stages and time.monotonic() < end:
+        time.sleep(0.2)
+        below = psutil.Process(process.pid).children(recursive=True)
+        stages = [one for one in below if one.cmdline()[-2:] == ["stages.run", "mix"]]
+    assert stages
+    (os.killpg if sent == signal.SIGINT else os.kill)(process.pid, sent)
+    assert process.wait(60) == status
+    assert not any(one.is_running() for one in below) and not list(folder.iterdir())

@@ -28,7 +28,7 @@ def verify_against(root: Path, where: str, rev: str | None, stages: tuple[str, .
     Raises:
         CaresError: there is no such place, or it holds no build.
     """
-    ours = working_tree(root, name="this build", files_first=True)
+    ours = working_tree(root, name="this build", files_first=True, partly=True)
     theirs = _open(root, ours, where, rev)
     try:
         notes: list[str] = []
@@ -45,6 +45,11 @@ def verify_against(root: Path, where: str, rev: str | None, stages: tuple[str, .
             rows.append(row)
         if not rows:
             raise CaresError(f"{theirs.name}: none of these stages was built there: {', '.join(chosen)}")
+        if not_here := sum(ours.not_here.values()):
+            notes.append(
+                f"{not_here} files and folders are not in this clone: of them the hashes of its dvc.lock were compared "
+                "(cares pull gets them)"
+            )
         notes += [f"stage {name} of {theirs.name} is not here" for name in theirs.lock if name not in ours.lock]
         trace(rows, ours.lock)
         report = {

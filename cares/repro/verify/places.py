@@ -13,6 +13,7 @@ from cares.core.canonical import Json
 from cares.core.errors import CaresError, InputError
 from cares.remotes.cached import md5_of
 from cares.remotes.project import without_keys
+from cares.remotes.push import HTTP
 from cares.repro.fingerprint import FILE as ENVIRONMENT
 from cares.repro.verify.hashes import Listing, combined, listing
 from cares.repro.verify.lockfile import Entry, Lock, parse_lock
@@ -27,11 +28,23 @@ class Place:
         lock: its stages.
         rev: the git revision whose metrics count, where files here are others; None: the working tree's.
         files_first: take files as they are on disk, whatever the lock says of them.
+        partly: with `files_first`, files that the lock lists and that are not on disk were not pulled: they keep the
+            hashes of the lock, and `not_here` counts them by the path of their out.
     """
 
-    def __init__(self, name: str, root: Path, lock: Lock, *, rev: str | None = None, files_first: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        root: Path,
+        lock: Lock,
+        *,
+        rev: str | None = None,
+        files_first: bool = False,
+        partly: bool = False,
+    ) -> None:
         self.name, self.root, self.lock = name, root, lock
-        self._rev, self._files_first = rev, files_first
+        self.not_here: dict[str, int] = {}
+        self._rev, self._files_first, self._partly = rev, files_first, partly
         self._cache = cache_folder(root)
         self._listings: dict[Path, Listing] = {}
         self._scratch = tempfile.TemporaryDirectory(prefix="cares-verify-")
@@ -41,29 +54,38 @@ class Place:
         self._scratch.cleanup()
 
     @property
+    def environment_from(self) -> str:
+        """Whose environment.json it is, for the report."""
+        return self.name
+
+    @property
     def environment(self) -> Json:
         """What environment.json says; None without one."""
-        if self._rev is not None:
-            text = git_text(self.root, self._rev, ENVIRONMENT)
-        else:
-            path = self.root / ENVIRONMENT
-            text = path.read_text(encoding="utf-8") if path.is_file() else None
+        path = self.root / ENVIRONMENT
         try:
-            return None if text is None else json.loads(text)
-        except ValueError as error:
+            if self._rev is not None:
+                text = git_text(self.root, self._rev, ENVIRONMENT)
+            else:
+                text = path.read_text(encoding="utf-8") if path.is_file() else None
+            found = None if text is None else json.loads(text)
+        except ValueError as error:  # of UTF-8 as of JSON
             raise InputError(f"{self.name}: {ENVIRONMENT}", "", str(error), "valid JSON") from None
+        if text is not None and not isinstance(found, dict):
+            raise InputError(f"{self.name}: {ENVIRONMENT}", "", found, "what cares doctor --store writes")
+        return found
 
     def listing(self, entry: Entry) -> Listing | None:
         """The files of an out and their hashes; None where the place knows only the hash of them all."""
         path = self.root / entry.path
         if self._files_first and path.exists():
-            return self._on_disk(path)
+            return self._completed(entry, self._on_disk(path))
+        if self._partly:
+            self.not_here[entry.path] = 1
         if not entry.md5.endswith(".dir"):
             return {"": entry.md5}
         stored = self._object(entry.md5)
         if stored is not None:
-            rows = json.loads(stored.read_text(encoding="utf-8"))
-            return {row["relpath"]: row["md5"] for row in rows}
+            return _listed(stored)
         if path.is_dir() and combined(self._on_disk(path)) == entry.md5:
             return self._on_disk(path)
         return None
@@ -81,6 +103,18 @@ class Place:
         blob.write_bytes(done.stdout)
         return blob if done.returncode == 0 and md5_of(blob) == md5 else None
 
+    def _completed(self, entry: Entry, here: Listing) -> Listing | None:
+        """What is on disk of an out, with what was not pulled of it; None where its list of files is not at hand."""
+        if not self._partly or not entry.md5.endswith(".dir") or combined(here) == entry.md5:
+            return here
+        stored = self._object(entry.md5)
+        if stored is None:
+            self.not_here[entry.path] = 1
+            return None
+        listed = _listed(stored)
+        self.not_here[entry.path] = len(listed.keys() - here.keys())
+        return {**listed, **here}
+
     def _on_disk(self, path: Path) -> Listing:
         if path not in self._listings:
             self._listings[path] = listing(path)
@@ -93,6 +127,11 @@ class Place:
 
     def _scratch_path(self, md5: str) -> Path:
         return Path(self._scratch.name) / md5
+
+
+def _listed(stored: Path) -> Listing:
+    """The files of a folder and their hashes, as DVC's object of it lists them."""
+    return {row["relpath"]: row["md5"] for row in json.loads(stored.read_text(encoding="utf-8"))}
 
 
 class RemotePlace(Place):
@@ -108,6 +147,7 @@ class RemotePlace(Place):
     def __init__(self, name: str, root: Path, lock: Lock, rev: str) -> None:
         super().__init__(without_keys(name), root, lock, rev=rev)
         self._damaged: set[str] = set()
+        self._commit = rev
         listed = subprocess.run(
             ["git", "ls-tree", "-r", "-z", "--name-only", rev], cwd=root, capture_output=True, check=False
         )
@@ -125,11 +165,20 @@ class RemotePlace(Place):
         self._repo.close()
         super().close()
 
+    @property
+    def environment_from(self) -> str:
+        """The commit, since a remote holds only what it has a hash for."""
+        return f"commit {self._commit[:12]}, whose dvc.lock is compared; a remote has none"
+
     def missing(self, hashes: set[str]) -> set[str]:
         """Those of some hashes that the remote does not hold, or gave other bytes for."""
         with self._asked():
             there = set(self._odb.oids_exist(sorted(hashes), progress=lambda *_: None))
-        return hashes - (there - self._damaged)
+        lacking = hashes - (there - self._damaged)
+        if self._odb.fs.protocol in HTTP:
+            # over HTTP a server that does not answer looks as one that lacks the object, until it is asked for it
+            lacking = {md5 for md5 in lacking if self._object(md5) is None}
+        return lacking
 
     def file(self, entry: Entry, inside: str, md5: str) -> Path | None:
         """A file fetched from the remote; a metric, which is kept in git, from there."""
@@ -140,18 +189,20 @@ class RemotePlace(Place):
         if not entry.md5.endswith(".dir"):
             return {"": entry.md5}
         stored = self._object(entry.md5)
-        if stored is None:
-            return None
-        return {row["relpath"]: row["md5"] for row in json.loads(stored.read_text(encoding="utf-8"))}
+        return None if stored is None else _listed(stored)
 
     def _object(self, md5: str) -> Path | None:
         path, source = self._scratch_path(md5), self._odb.oid_to_path(md5)
         if path.is_file() or md5 in self._damaged:
             return None if md5 in self._damaged else path
         with self._asked():
-            if not self._odb.fs.exists(source):
+            if self._odb.fs.protocol not in HTTP and not self._odb.fs.exists(source):
                 return None
-            self._odb.fs.get_file(source, str(path))
+            try:
+                self._odb.fs.get_file(source, str(path))
+            except FileNotFoundError:
+                path.unlink(missing_ok=True)
+                return None
         if md5_of(path) != md5.removesuffix(".dir"):
             path.unlink()
             self._damaged.add(md5)
@@ -202,8 +253,10 @@ def commit_of(root: Path, rev: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def working_tree(root: Path, *, name: str = "the working tree", files_first: bool = False) -> Place:
-    """The build of a folder as it is.
+def working_tree(
+    root: Path, *, name: str = "the working tree", files_first: bool = False, partly: bool = False
+) -> Place:
+    """The build of a folder as it is; the arguments are those of `Place`.
 
     Raises:
         InputError: it has no dvc.lock.
@@ -211,7 +264,8 @@ def working_tree(root: Path, *, name: str = "the working tree", files_first: boo
     path = root / "dvc.lock"
     if not path.is_file():
         raise InputError(path, "", "no such file", "what dvc repro writes", "Run make repro first.")
-    return Place(name, root, parse_lock(path.read_text(encoding="utf-8"), path), files_first=files_first)
+    lock = parse_lock(path.read_text(encoding="utf-8"), path)
+    return Place(name, root, lock, files_first=files_first, partly=partly)
 
 
 def lock_at(root: Path, rev: str) -> Lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty, Queue
+
+import psutil  # type: ignore[import-untyped]
 
 from cares.core.errors import CaresError
 from cares.repro.verify.clean_copy import CleanCopy
@@ -73,8 +76,8 @@ def rebuild(
             raise CaresError(f"stage {now or stages[0]} failed in the {copy.surroundings.label}:\n  {shown}")
         if now:
             done(now, time.monotonic() - since)
-    except BaseException:
-        _end(process)
+    except BaseException as error:
+        _end(process, heard=isinstance(error, KeyboardInterrupt))
         raise
 
 
@@ -85,14 +88,36 @@ def _read(process: subprocess.Popen[str], lines: Queue[str | None]) -> None:
     lines.put(None)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """Ctrl-C reaches the stage as well, which ends its workers; who does not end is ended."""
+def _end(process: subprocess.Popen[str], heard: bool) -> None:
+    """End DVC and its stage.
+
+    Args:
+        process: DVC.
+        heard: Ctrl-C reaches the stage as well, which ends its workers: it is given time. Nothing else reaches it.
+    """
+    try:
+        stage = psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        stage = []
+    if not heard:
+        _terminate(process, stage)
     try:
         process.wait(timeout=20)
     except subprocess.TimeoutExpired:
-        process.terminate()
+        _terminate(process, stage)
         try:
             process.wait(timeout=20)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+    # the copy is removed next, so nobody may write there any more
+    for one in psutil.wait_procs(stage, timeout=20)[1]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            one.kill()
+
+
+def _terminate(process: subprocess.Popen[str], stage: Sequence[psutil.Process]) -> None:
+    process.terminate()
+    for one in stage:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            one.terminate()

@@ -210,7 +210,11 @@ def environment(reference: Place, root: Path, weights: Sequence[Json] = (), our:
     stored = reference.environment
     here = our.environment if our is not None else None
     found = environment_differences(stored, here or fingerprint(root)) if stored is not None else []
-    of = f"{ENVIRONMENT} of {reference.name}" if stored is not None else f"{reference.name} has no {ENVIRONMENT}"
+    of = (
+        f"{ENVIRONMENT} of {reference.environment_from}"
+        if stored is not None
+        else f"{reference.name} has no {ENVIRONMENT}"
+    )
     return {"stored": stored is not None, "of": of, "differences": [*weights, *found]}
 
 
