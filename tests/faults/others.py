@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.faults.clones import Clone, entries, forget, manifest, temporary
-from tests.faults.kills import Outcome, Plan, differences, recover
+from tests.faults.kills import Outcome, Plan, damaged, differences, recover
 from tests.faults.reference import Reference
 
 DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
@@ -46,11 +46,11 @@ def damage_store(clone: Clone, reference: Reference, seed: int, log: Path) -> di
     The figures: how many were damaged, how many of them the run spoke of, and what differs in the end.
     """
     draw = random.Random(seed)
-    damaged = sorted(entries(clone.store))[::3]
+    chosen = sorted(entries(clone.store))[::3]
     # a sound entry in the place of another: told by its key, which entries of earlier versions do not have
-    keyed = [name for name in sorted(entries(clone.store) - set(damaged)) if _has_key(clone.store / name)]
+    keyed = [name for name in sorted(entries(clone.store) - set(chosen)) if _has_key(clone.store / name)]
     swapped = 0
-    for place, name in enumerate(damaged):
+    for place, name in enumerate(chosen):
         path = clone.store / name
         data = path.read_bytes()
         path.unlink()
@@ -64,9 +64,9 @@ def damage_store(clone: Clone, reference: Reference, seed: int, log: Path) -> di
             path.write_bytes(DAMAGES[way](data, draw))
     forget(clone.root, set(reference.stages))
     done = clone.run("dvc", "repro", log=log)
-    told = [name for name in damaged if name in done.stderr.replace(f"{clone.store}/", "")]
+    told = [name for name in chosen if name in done.stderr.replace(f"{clone.store}/", "")]
     return {
-        "damaged": len(damaged),
+        "damaged": len(chosen),
         "of another key": swapped,
         "told": len(told),
         "status": done.returncode,
@@ -115,7 +115,8 @@ def full_disk(clone: Clone, reference: Reference, stages: set[str], free: int, l
     done = clone.run("dvc", "repro", log=log)
     message = [line for line in done.stderr.splitlines() if "No space left" in line or "not enough" in line.lower()]
     # DVC removes the outs of a stage before it runs; what is there must be whole, and nothing else may be touched
-    damaged = [name for name, sha in manifest(clone.root).items() if before.get(name, sha) != sha]
+    spoilt = [name for name, sha in manifest(clone.root).items() if before.get(name, sha) != sha]
+    spoilt += [out for stage in sorted(stages) for out in damaged(clone, reference, stage)]
     ballast.unlink()
     outcome = Outcome(Plan(0, "", "disk", 0.0, 1.0, 1))
     recover(clone, reference, outcome, log)
@@ -123,7 +124,7 @@ def full_disk(clone: Clone, reference: Reference, stages: set[str], free: int, l
         "free": free,
         "status": done.returncode,
         "message": message[0] if message else "",
-        "damaged": damaged,
+        "damaged": spoilt,
         "lock_cut": outcome.lock_cut,
         "differences": outcome.differences,
         "stale": outcome.stale,
@@ -152,6 +153,8 @@ def full_disks(clone: Clone, reference: Reference, seed: int, folder: Path, log:
                 written = sum(_size(clone.root / out) for out in reference.outs[stage])
                 written += sum(_size(reference.store / name) for name in reference.costs[stage].entries)
                 share = draw.uniform(0.02, 0.98)
+                for out in reference.outs[stage]:
+                    _remove(moved.root / out)  # as DVC does, but before the disk is full, or their room would be free
                 runs[stage] = full_disk(moved, reference, {stage}, int(share * written), log)
     except PermissionError as error:
         return {"left out": f"no file system can be mounted here: {error}", "differences": []}
@@ -162,6 +165,13 @@ def full_disks(clone: Clone, reference: Reference, seed: int, folder: Path, log:
         "differences": [stage for stage, run in runs.items() if run["differences"]],
         "broken": [*bad, *(f"{stage}: nothing of a full disk was said" for stage in untold)],
     }
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _size(path: Path) -> int:
