@@ -13,7 +13,7 @@ import pytest
 
 from cares.core.errors import CaresError, InputError
 from cares.core.executor import WINDOW, map_items, progress, stream_items
-from tests.ray_world import LOOPBACK, below, listening, one_is_killed, one_ray, processes, wait_until
+from tests.ray_world import below, one_is_killed, one_ray, processes, wait_until
 
 _offset = 0
 
@@ -160,6 +160,8 @@ def test_workers_have_the_settings_of_the_run(monkeypatch, tmp_path, capfd):
 
 
 def test_it_listens_on_loopback_alone():
+    from tests.ray_world import LOOPBACK, listening
+
     map_items(abs, range(2), desc="t", workers=2)
     ours = {os.getpid(), *below(os.getpid())}
     assert len(ours) > 3
