@@ -84,19 +84,7 @@ def map_items(
     setup: Callable[..., None] | None = None,
     setup_args: tuple[object, ...] = (),
 ) -> list[R]:
-    """Apply `work` to every item; results come in the order of `items`.
-
-    `work` keeps its own results in the item store, so a killed run resumes. It reports a failed item as a value; an
-    exception is a fault of the run: it ends the workers, and is raised.
-
-    Args:
-        work: a module-level function (it must be picklable) of one item.
-        items: what to work on.
-        desc: the progress bar's label.
-        workers: processes; default `worker_count()`. With one, the work runs in this process.
-        setup: called once in each worker before the first item, for example to load a model.
-        setup_args: its arguments.
-    """
+    """All results of `stream_items`, whose arguments these are, in one list."""
     return list(stream_items(work, items, desc=desc, workers=workers, setup=setup, setup_args=setup_args))
 
 
@@ -109,13 +97,24 @@ def stream_items(
     setup: Callable[..., None] | None = None,
     setup_args: tuple[object, ...] = (),
 ) -> Iterator[R]:
-    """`map_items`, one result after the other, for results that are too many to hold at once.
+    """Apply `work` to every item; the results come one after the other, in the order of `items`.
 
-    At most `WINDOW` items for each worker are under way or wait to be taken; a caller that takes none stops the work.
-    A caller that leaves before the end closes the generator (or drops it), which ends the workers.
+    `work` keeps its own results in the item store, so a killed run resumes. It reports a failed item as a value; an
+    exception is a fault of the run: it ends the workers, and is raised. At most `WINDOW` items for each worker are
+    under way or wait to be taken: a caller that takes none stops the work, and one that leaves before the end closes
+    the generator (or drops it), which ends the workers.
 
-    With CARES_EXECUTOR=ray the work is done by Ray (see `cares.core.ray_executor`), unless `workers` is 1, which means
-    this process in any case.
+    Args:
+        work: a module-level function (it must be picklable) of one item.
+        items: what to work on.
+        desc: the progress bar's label.
+        workers: how many; default `worker_count()`. One that is asked for here is this process, with Ray as well.
+        setup: called once in each worker before the first item, for example to load a model.
+        setup_args: its arguments.
+
+    Raises:
+        InputError: CARES_EXECUTOR or CARES_WORKERS is none of the values that they may have.
+        CaresError: a worker was killed, or Ray cannot give any.
     """
     if executor_kind() == "ray" and workers != 1 and items:
         from cares.core.ray_executor import stream_on_ray

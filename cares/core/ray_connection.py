@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -224,14 +225,21 @@ def _resolved(address: str) -> tuple[str, str | None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Ray's hints of what is new are not for our users, and Ctrl-C waits until its processes are started."""
+    """Ray's hints of what is new are not for our users, and Ctrl-C waits until its processes are started.
+
+    Ray takes SIGTERM over, prints its own stack and aborts. What was there before is put back: our processes end as
+    they do without Ray, and the guard, or the cluster that was joined, ends the workers.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    at_sigterm = signal.getsignal(signal.SIGTERM)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if at_sigterm is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, at_sigterm)
 
 
 def _remove_stale() -> None:

@@ -28,6 +28,7 @@ R = TypeVar("R")
 DEATHS = 3  # workers that may die under one item, or while they start, before the run ends
 TICK_S = 5.0
 TOLD_S, GIVEN_UP_S = 30.0, 900.0
+LONGEST_NAME = 80
 
 
 @dataclass
@@ -152,7 +153,7 @@ class _Crew:
         with contextlib.suppress(Exception):
             self._ray.kill(worker.actor)
         count = self._deaths[worker.item] = self._deaths.get(worker.item, 0) + 1
-        at = "while it was made ready" if worker.item is None else f"at {self._name(worker.item)}"
+        at = "while it was made ready" if worker.item is None else f"at {called(self._items, worker.item)}"
         if count >= DEATHS:
             raise CaresError(
                 f"Ray: {count} workers died {at}; was there too little memory? The last: {_first_lines(error)}"
@@ -161,16 +162,6 @@ class _Crew:
         if worker.item is not None:
             self._again = sorted([*self._again, worker.item])
         self._hire(worker.number)
-
-    def _name(self, place: int) -> str:
-        """What the item is for people: its id where it has one, and its place."""
-        item = self._items[place]
-        for one in (item, *item) if isinstance(item, tuple) else (item,):
-            for field in ("scene_id", "item_id", "take_id", "id", "name"):
-                if isinstance(found := getattr(one, field, None), str):
-                    return f"item {place + 1} of {len(self._items)}, {found}"
-        shown = repr(item)
-        return f"item {place + 1} of {len(self._items)}, {shown if len(shown) <= 80 else shown[:77] + '...'}"
 
     def _check_progress(self, some: bool) -> None:
         """Say it when no worker gets a place, and give up at last."""
@@ -188,6 +179,18 @@ class _Crew:
             raise CaresError(f"Ray: no worker is ready after {waited:.0f} s; {has}, {needs}")
         print(f"Ray: waiting for the first worker; {has}, {needs}", file=sys.stderr)
         self._told = True
+
+
+def called(items: Sequence[Any], place: int) -> str:
+    """What an item is for people: its place, and its id, or itself where it is short; never a part of a prompt."""
+    item, name = items[place], None
+    for one in (item, *item) if isinstance(item, tuple) else (item,):
+        for field in ("scene_id", "item_id", "take_id", "id", "name"):
+            if name is None and isinstance(found := getattr(one, field, None), str):
+                name = found
+    if name is None and len(shown := repr(item)) <= LONGEST_NAME:
+        name = shown
+    return f"item {place + 1} of {len(items)}" + (f", {name}" if name else "")
 
 
 def gpus_each() -> float:

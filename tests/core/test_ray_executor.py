@@ -13,6 +13,7 @@ import pytest
 
 from cares.core.errors import CaresError, InputError
 from cares.core.executor import WINDOW, map_items, progress, stream_items
+from cares.core.ray_executor import called
 from tests.ray_world import below, one_is_killed, one_ray, processes, wait_until
 
 _offset = 0
@@ -80,6 +81,19 @@ def test_an_item_that_kills_every_worker_ends_the_run_and_is_named():
     scenes = [_Scene(f"t0000{n}-0") for n in range(4)]
     with pytest.raises(CaresError, match="3 workers died at item 3 of 4, t00002-0"):
         map_items(_die, scenes, desc="t", workers=2)
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [
+        (_Scene("t00002-0"), "item 2 of 2, t00002-0"),
+        ((_Scene("t00002-0"), "its dialogue"), "item 2 of 2, t00002-0"),
+        (7, "item 2 of 2, 7"),
+        (("You cannot hear the room. " * 20, 1), "item 2 of 2"),
+    ],
+)
+def test_an_item_is_named_by_what_is_short(item, name):
+    assert called([None, item], 1) == name
 
 
 def _fail_at_three(n):
@@ -235,4 +249,7 @@ def test_a_run_that_is_stopped_leaves_no_process(tmp_path, number):
     if number == signal.SIGINT:
         assert run.returncode == 130
         assert "Traceback" not in said
+    else:
+        assert run.returncode == -number, "as without Ray"
+        assert "received at time" not in said, "no stack of Ray's own"
     wait_until(lambda: not started & set(processes()))
