@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.economy.changed_set import SCENES, ChangedSet, Ran
+from tests.economy.changed_set import SCENES, Built, ChangedSet, Ran
 
 pytestmark = [pytest.mark.repro, pytest.mark.timeout(3000)]
 
@@ -42,18 +42,17 @@ class Changes(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def changes(tmp_path_factory: pytest.TempPathFactory) -> Changes:
-    built = ChangedSet(tmp_path_factory.mktemp("changes"))
-    first = built.repro("items")
-    lines, files = built.lines(*RECORDS), built.files(*SOUNDS)
-    built.set_params("allocation", added=[ADDED])
-    grown = built.repro("items")
-    lines_after, files_after = built.lines(*RECORDS), built.files(*SOUNDS)
-    built.set_params("mix", master_lufs=-20.0)
+def changes(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Changes:
+    copy = ChangedSet(tmp_path_factory.mktemp("changes") / "copy", built.set)
+    lines, files = copy.lines(*RECORDS), copy.files(*SOUNDS)
+    copy.set_params("allocation", added=[ADDED])
+    grown = copy.repro("items")
+    lines_after, files_after = copy.lines(*RECORDS), copy.files(*SOUNDS)
+    copy.set_params("mix", master_lufs=-20.0)
     return Changes(
-        first,
+        built.first,
         grown,
-        built.repro("mix"),
+        copy.repro("mix"),
         {name: before - lines_after[name] for name, before in lines.items()},
         [name for name, data in files.items() if files_after.get(name) != data],
         {name: len(lines_after[name]) - len(before) for name, before in lines.items()},

@@ -19,6 +19,6 @@ class ItemStore(_ItemStore):
         return entry
 
     def put(self, key, value, blob=b""):
-        """See there; an item that is put was made."""
-        note("made", self._named, key)
+        """See there; an item that is put was made. Of a list, as a wave's answers are, its length is noted too."""
+        note("made", self._named, key, len(value) if isinstance(value, list) else 1)
         return super().put(key, value, blob)
