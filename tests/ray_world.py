@@ -8,12 +8,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 HAND_AT_WORK = "ray::Hand.run"
+# of 127.0.0.1, as /proc/net/tcp writes it, and as tcp6 does
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
 
 
 @contextlib.contextmanager
@@ -51,6 +53,20 @@ def below(ancestor: int) -> dict[int, str]:
     while more := {pid for pid, (parent, _) in every.items() if parent in wanted} - wanted:
         wanted |= more
     return {pid: every[pid][1] for pid in wanted - {ancestor} if pid in every}
+
+
+def listening(pids: Iterable[int]) -> set[str]:
+    """The addresses, as /proc/net/tcp and tcp6 write them, at which some processes listen."""
+    sockets, found = set(), set()
+    for file in [file for pid in pids for file in Path(f"/proc/{pid}/fd").glob("*")]:
+        with contextlib.suppress(OSError):  # closed meanwhile
+            sockets.add(str(file.readlink()).removeprefix("socket:[").removesuffix("]"))
+    for table in ("tcp", "tcp6"):
+        for row in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = row.split()
+            if fields[3] == "0A" and fields[9] in sockets:
+                found.add(fields[1].split(":")[0])
+    return found
 
 
 @contextlib.contextmanager

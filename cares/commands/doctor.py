@@ -40,7 +40,11 @@ def register(app: typer.Typer) -> None:
             return
         print(describe(root))
         faults = [f"environment: {found}" for found in findings() if found.wrong]
-        if damaged := damaged_scenes(root):
-            faults.append(f"data/scenes: {', '.join(damaged)}; get them back with: dvc checkout --force data/scenes")
+        damaged, absent = damaged_scenes(root)
+        back = "get them with: cares pull, or where there is no remote dvc checkout --force data/scenes"
+        if absent:
+            print(f"not here      {len(absent)} of the files that SHA256SUMS names, the first {absent[0]}; {back}")
+        if damaged:
+            faults.append(f"data/scenes: not what SHA256SUMS says: {', '.join(damaged)}; {back}")
         if faults:
             raise CaresError("\n       ".join(faults))

@@ -100,9 +100,11 @@ def start(port: int | None, workers: int | None) -> Cluster:
     try:
         _wait_until_started(process, messages)
         state_file().parent.mkdir(parents=True, exist_ok=True)
-        state_file().touch(mode=0o600)
-        write_bytes(state_file(), dumps(cluster.to_json()).encode())
-        state_file().chmod(0o600)
+        mask = os.umask(0o077)  # the file holds the token: nobody else may read it at any moment
+        try:
+            write_bytes(state_file(), dumps(cluster.to_json()).encode())
+        finally:
+            os.umask(mask)
     except BaseException:
         _end(cluster)
         raise

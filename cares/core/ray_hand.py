@@ -30,8 +30,12 @@ class Hand:
         from pathlib import Path
 
         def started() -> None:
-            for name in [name for name in os.environ if name.endswith("_NUM_THREADS")]:
-                del os.environ[name]  # Ray sets one; how many threads there are is for the run to say
+            # what the shell had in which a cluster was started is not for this run to know, a server for example;
+            # of threads Ray sets a number itself. Only where weights lie is each machine's own.
+            own = ("CARES_CACHE", "CARES_WEIGHTS")
+            for name in list(os.environ):
+                if name.endswith("_NUM_THREADS") or (name.startswith("CARES_") and name not in own):
+                    del os.environ[name]
             os.environ.update(place["environment"])
             sys.path[:] = [*place["path"], *(entry for entry in sys.path if entry not in place["path"])]
             if Path(place["folder"]).is_dir():

@@ -65,15 +65,15 @@ def _workers() -> str:
         return "workers not known (CARES_WORKERS)"
 
 
-def damaged_scenes(root: Path) -> list[str]:
-    """Mixes of SHA256SUMS that are missing or are not what it says; empty when all is well or nothing was made yet.
+def damaged_scenes(root: Path) -> tuple[list[str], list[str]]:
+    """The files of SHA256SUMS that are not what it says, and those that are not here, as after a pull of one split.
 
     InputError names a line that is none of a file beside it.
     """
     sums = root / "data" / "scenes" / "SHA256SUMS"
     if not sums.is_file():
-        return []
-    found = []
+        return [], []
+    damaged, absent = [], []
     for number, line in enumerate(sums.read_text(encoding="utf-8").splitlines(), 1):
         wanted, _, name = line.partition(" ")
         name = name.strip().lstrip("*")
@@ -81,7 +81,7 @@ def damaged_scenes(root: Path) -> list[str]:
             raise InputError(sums, f"line {number}", line, "a hash and the name of a file beside it")
         path = sums.parent / name
         if not path.is_file():
-            found.append(f"{path.name} is missing")
+            absent.append(path.name)
         elif file_digest(path) != wanted:
-            found.append(f"{path.name} is not what SHA256SUMS says")
-    return found
+            damaged.append(path.name)
+    return damaged, absent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cares.core import ray_cluster
-from tests.ray_world import processes, wait_until
+from tests.ray_world import LOOPBACK, listening, processes, wait_until
 
 SCRIPT = """
 import os
@@ -16,13 +16,14 @@ from cares.core.executor import map_items
 from cares.core.ray_connection import connect
 
 def work(n):
-    return n * n, os.getpid(), os.getcwd()
+    others = [name for name in ("CARES_LLM_URL", "CARES_EXECUTOR") if name in os.environ]
+    return n * n, os.getpid(), (os.getcwd(), others, os.environ["CARES_CACHE"])
 
 if __name__ == "__main__":
     found = map_items(work, range(12), desc="t")
     assert [square for square, *_ in found] == [n * n for n in range(12)]
     assert os.getpid() not in {pid for _, pid, _ in found}
-    assert {place for *_, place in found} == {os.getcwd()}
+    assert all(place == (os.getcwd(), [], "/weights of this machine") for *_, place in found), found
     assert connect(1).joined and connect(1).cpus == 2
     print("joined")
 """
@@ -77,9 +78,14 @@ def test_a_process_that_has_the_number_of_an_ended_cluster_is_left_alone(place: 
     bystander.wait()
 
 
-def test_it_is_started_joined_and_stopped(place: Path) -> None:
+def test_it_is_started_joined_and_stopped(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    started = cares("start", "--workers", "2")
+    monkeypatch.setenv("CARES_CACHE", "/weights of this machine")
+    with monkeypatch.context() as shell:  # of which the runs are to know nothing
+        shell.setenv("CARES_LLM_URL", "http://127.0.0.1:9")
+        shell.setenv("CARES_EXECUTOR", "ray")
+        started = cares("start", "--workers", "2")
+    monkeypatch.delenv("CARES_CACHE")
     assert started.returncode == 0, started.stderr
     try:
         cluster = ray_cluster.running()
@@ -99,6 +105,8 @@ def test_it_is_started_joined_and_stopped(place: Path) -> None:
             assert run.stdout == "joined\n", run.stderr
         session = set(ray_cluster._session(cluster.pid))
         assert len(session) > 3
+        found = listening(session)
+        assert found and found <= LOOPBACK
         assert not list((place / "store").glob(".ray-*"))
     finally:
         stopped = cares("stop")

@@ -1,6 +1,5 @@
 """`map_items` on Ray: the same results as in local processes, whatever dies, fails or is interrupted meanwhile."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -175,21 +174,13 @@ def test_workers_have_the_settings_of_the_run(monkeypatch, tmp_path, capfd):
 
 
 def test_it_listens_on_loopback_alone():
+    from tests.ray_world import LOOPBACK, listening
+
     map_items(abs, range(2), desc="t", workers=2)
     ours = {os.getpid(), *below(os.getpid())}
     assert len(ours) > 3
-    sockets = set()
-    for file in [file for pid in ours for file in Path(f"/proc/{pid}/fd").glob("*")]:
-        with contextlib.suppress(OSError):  # closed meanwhile
-            sockets.add(str(file.readlink()).removeprefix("socket:[").removesuffix("]"))
-    listening = set()
-    for table in ("tcp", "tcp6"):
-        for row in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            fields = row.split()
-            if fields[3] == "0A" and fields[9] in sockets:
-                listening.add(fields[1].split(":")[0])
-    assert listening
-    assert listening <= {"0100007F", "0000000000000000FFFF00000100007F"}
+    found = listening(ours)
+    assert found and found <= LOOPBACK
 
 
 def test_one_worker_that_is_asked_for_is_this_process():

@@ -75,7 +75,10 @@ def test_doctor_finds_damaged_scenes(tmp_path):
     (scenes / "a.wav").write_bytes(b"x")
     done = run("doctor", cwd=tmp_path)
     assert done.returncode == 1
-    assert "a.wav is not what" in done.stderr and "b.wav is missing" in done.stderr
+    assert "not what SHA256SUMS says: a.wav;" in done.stderr and "b.wav" not in done.stderr
+    assert "1 of the files that SHA256SUMS names, the first b.wav" in done.stdout, "as after a pull of one split"
+    (scenes / "a.wav").unlink()
+    assert run("doctor", cwd=tmp_path).returncode == 0
 
 
 def test_summary_before_a_run_says_what_to_do(tmp_path):
