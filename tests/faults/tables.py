@@ -26,7 +26,8 @@ def _row(stage: str, outcomes: Sequence[Outcome], in_full: bool = True) -> str:
         return ""
     ways = Counter(WORDS[outcome.met] for outcome in outcomes)
     of = ", ".join(f"{way} {count}" if count > 1 or not in_full else way for way, count in sorted(ways.items()))
-    moments = ", ".join(f"{outcome.plan.moment:.0%}" for outcome in outcomes) if in_full else "2-100%"
+    drawn = [f"{moment:.0%}" for moment in sorted(outcome.plan.moment for outcome in outcomes)]
+    moments = ", ".join(drawn) if in_full else f"{drawn[0]} to {drawn[-1]}"
     doing = Counter(outcome.doing for outcome in outcomes)
     told = "; ".join(f"{what} {count}" if not in_full or count > 1 else what for what, count in doing.most_common())
     sums = [sum(len(getattr(o, name)) for o in outcomes) for name in ("differences", "orphans", "damaged")]

@@ -31,6 +31,8 @@ def test_a_killed_run_ends_with_the_same_hashes(
     clone, reference, log = built
     outcome = carry_out(clone, reference, Plan(1, stage, way, moment, 1.0, 2), log)
     assert outcome.sound, asdict(outcome)
+    # near its end the run may be over before the kill
+    assert outcome.killed or moment > 0.8, asdict(outcome)
     assert outcome.stale_entries == []
 
 
