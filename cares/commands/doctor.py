@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
         from cares.repro.environment import findings
         from cares.repro.fingerprint import FILE, fingerprint
         from cares.repro.fingerprint import store as store_fingerprint
+        from cares.repro.parts import in_cache
 
         root = repo_root()
         if as_json:
@@ -41,10 +42,13 @@ def register(app: typer.Typer) -> None:
         print(describe(root))
         faults = [f"environment: {found}" for found in findings() if found.wrong]
         damaged, absent = damaged_scenes(root)
-        back = "get them with: cares pull, or where there is no remote dvc checkout --force data/scenes"
-        if absent:
-            print(f"not here      {len(absent)} of the files that SHA256SUMS names, the first {absent[0]}; {back}")
+        # recordings that are not here are in the line of the scenes
+        if others := [name for name in absent if not name.endswith(".wav")]:
+            print(f"not here      {', '.join(others)} in data/scenes; get them with: cares pull")
         if damaged:
+            back = "get them with: cares pull"
+            if not absent and in_cache(root, "data/scenes"):
+                back += ", or where there is no remote dvc checkout --force data/scenes"
             faults.append(f"data/scenes: not what SHA256SUMS says: {', '.join(damaged)}; {back}")
         if faults:
             raise CaresError("\n       ".join(faults))

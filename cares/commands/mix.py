@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -58,13 +60,16 @@ def register(app: typer.Typer) -> None:
         _check_out(out, (".wav",) if exact else (".wav", ".flac"), root)
         if stem is not None and stem in {f"event:{event}" for event in mute or ()}:
             raise InputError("command line", "--mute", stem, "another sound than the one that --stem asks for")
-        timelines = read_records(Timeline, root / "data/timelines.jsonl")
+        with _pulled(root):
+            timelines = read_records(Timeline, root / "data/timelines.jsonl")
         chosen = make_backend(backend.value if backend else backend_from_environment())
         if exact:
-            values = render_exact(scene_id, timelines, root, chosen, mute or (), stem)
+            with _pulled(root):
+                values = render_exact(scene_id, timelines, root, chosen, mute or (), stem)
             digest, length = write_exact(out, values), len(values)
         else:
-            samples = render_scene(scene_id, timelines, root, chosen, mute or (), stem)
+            with _pulled(root):
+                samples = render_scene(scene_id, timelines, root, chosen, mute or (), stem)
             write_samples(out, samples)
             digest, length = samples_digest(samples), len(samples)
         what = scene_id + (f", stem {stem}" if stem else "")
@@ -88,13 +93,30 @@ def register(app: typer.Typer) -> None:
 
         root = repo_root()
         _check_out(out, (".jams", ".json") if format == ExportFormat.JAMS else (".txt",), root)
-        timeline = find_timeline(scene_id, read_records(Timeline, root / "data/timelines.jsonl"))
+        with _pulled(root):
+            timelines = read_records(Timeline, root / "data/timelines.jsonl")
+        timeline = find_timeline(scene_id, timelines)
         if format == ExportFormat.JAMS:
             write_json(out, to_jams(timeline))
         else:
             write_bytes(out, to_audacity(timeline).encode("utf-8"))
         words, events = len(timeline.words), len(timeline.events)
         print(f"export: {scene_id} as {format.value}, {words} words and {events} sounds, in {out}")
+
+
+@contextmanager
+def _pulled(root: Path) -> Iterator[None]:
+    """An error for a file of data/ that is not here says what brings it: perhaps only a part was pulled."""
+    from cares.core.errors import CaresError, InputError
+
+    try:
+        yield
+    except InputError as error:
+        if error.value != "no such file" or root / "data" not in Path(error.file).parents:
+            raise
+        text = str(error).rstrip(".")
+        join = ", or bring it:" if ". Run " in text else ". Run:"
+        raise CaresError(f"{text}{join} cares pull") from None
 
 
 def _check_out(out: Path, suffixes: tuple[str, ...], root: Path) -> None:

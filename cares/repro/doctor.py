@@ -12,6 +12,7 @@ from cares.core.paths import store_root, weights_root
 from cares.repro.environment import findings
 from cares.repro.fingerprint import FILE, basics, environment_differences, fingerprint
 from cares.repro.machine import disk, memory
+from cares.repro.parts import scenes_text
 
 
 def describe(root: Path) -> str:
@@ -32,8 +33,8 @@ def describe(root: Path) -> str:
         *(f"setting       {finding}" for finding in findings()),
         "packages      " + ", ".join(f"{name} {version}" for name, version in found["packages"].items()),
     ]
-    missing = [name for name in ("torch", "dvc") if name not in found["packages"]]
-    lines += [f"missing       {name}: run make env" for name in missing]
+    if "dvc" not in found["packages"]:
+        lines.append("missing       dvc: run make env")
     models = root / "data" / "models.json"
     if models.is_file():
         names = ", ".join(sorted(read_json(models)))
@@ -41,11 +42,18 @@ def describe(root: Path) -> str:
     else:
         lines.append("models        not made yet: run make repro, or dvc pull")
     scenes = root / "data" / "scenes"
-    count = len(list(scenes.glob("*.wav"))) if scenes.is_dir() else 0
+    here = len(list(scenes.glob("*.wav"))) if scenes.is_dir() else 0
+    count = max(here, _named_scenes(scenes / "SHA256SUMS"))
+    rest = " (the rest: cares pull)" if here < count else ""
     lines.append(
-        f"scenes        {count} in data/scenes" if count else "scenes        none yet: run make repro, or dvc pull"
+        f"scenes        {scenes_text(here, count)} in data/scenes{rest}"
+        if count
+        else "scenes        none yet: run make repro, or dvc pull"
     )
-    lines.append(f"environment   {_stored(root)}")
+    # what scores needs no torch, and could not have built the set
+    light = "torch" not in found["packages"]
+    told = "for scoring only (no torch): not compared; to build: make env" if light else _stored(root)
+    lines.append(f"environment   {told}")
     return "\n".join(lines)
 
 
@@ -56,6 +64,12 @@ def _stored(root: Path) -> str:
         return f"no {FILE} beside dvc.lock; after a build: cares doctor --store"
     found = [one["field"] for one in environment_differences(read_json(path), fingerprint(root))]
     return f"not as in {FILE}: {', '.join(found)}" if found else f"as in {FILE}"
+
+
+def _named_scenes(sums: Path) -> int:
+    """How many recordings SHA256SUMS names; 0 where it is not here."""
+    text = sums.read_text(encoding="utf-8", errors="replace") if sums.is_file() else ""
+    return sum(line.endswith(".wav") for line in text.splitlines())
 
 
 def _workers() -> str:

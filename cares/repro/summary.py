@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cares.core.canonical import Json, read_json, read_jsonl
 from cares.core.errors import CaresError
+from cares.repro.parts import in_cache, scenes_text
 
 
 def summarise(root: Path) -> str:
@@ -21,8 +22,12 @@ def summarise(root: Path) -> str:
     if not words:
         raise CaresError("metrics/dialogues.json is missing; it is part of git: git checkout metrics")
     count = sum(1 for _ in read_jsonl(scenes / "scenes.jsonl"))
+    here = len(list(scenes.glob("*.wav")))
+    shown, rest = f"{count} scenes     ", ""
+    if here < count:
+        shown, rest = f"{scenes_text(here, count)} scenes here", "; the rest: cares pull"
     lines = [
-        f"{count} scenes      {scenes.relative_to(root)} (WAV, scenes.jsonl, SHA256SUMS)",
+        f"{shown} {scenes.relative_to(root)} (WAV, scenes.jsonl, SHA256SUMS){rest}",
         f"accepted       {words['accepted']} of {words['scenes']} dialogues after {words['attempts']} attempts",
     ]
     if words["refused"]:
@@ -33,8 +38,12 @@ def summarise(root: Path) -> str:
     if mix:
         lines.append("metrics        metrics/ (dvc metrics show, dvc plots show)")
     page = "report/index.html"
-    lines.append(f"report         {page if (root / page).is_file() else 'missing; run: dvc checkout report'}")
+    lines.append(f"report         {page if (root / page).is_file() else _report_from(root)}")
     return "\n".join(lines)
+
+
+def _report_from(root: Path) -> str:
+    return f"not here; run: {'dvc checkout report' if in_cache(root, 'report') else 'cares pull'}"
 
 
 def _metrics(root: Path, name: str) -> Json:

@@ -116,6 +116,22 @@ def test_render_a_scene_and_counterfactuals(project: Path, world: World, timelin
     assert np.array_equal(read_samples(out), render("t00000-0", timelines, world.root, NumpyBackend(), muted=[1]))
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_file_that_was_not_pulled_names_what_brings_it(
+    project: Path, world: World, timelines: list[Timeline], monkeypatch: pytest.MonkeyPatch, exact: bool
+) -> None:
+    part = project / "part"
+    write_records(part / "data/timelines.jsonl", timelines)
+    (part / "dvc.yaml").write_text("stages: {}\n", encoding="utf-8")
+    monkeypatch.chdir(part)
+    options = ["--out", str(project / "x.wav"), *(["--exact"] if exact else [])]
+    with pytest.raises(CaresError, match=r"no such file.*\. Run: cares pull$"):
+        call("render", "t00000-0", *options)
+    (part / "data/timelines.jsonl").unlink()
+    with pytest.raises(CaresError, match=r"dvc repro, or bring it: cares pull$"):
+        call("export", "t00000-0", "--out", str(project / "x.jams"))
+
+
 def test_exact_stems_on_disk_add_up(project: Path, world: World, timelines: list[Timeline]) -> None:
     (timeline,) = (timeline for timeline in timelines if timeline.scene_id == "t00000-0")
     signals = {}
