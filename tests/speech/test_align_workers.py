@@ -91,3 +91,18 @@ def test_a_set_is_aligned_the_same_by_one_and_two_workers(tmp_path: Path, monkey
     figures = made[0][1]["piper"]
     assert figures["utterances"] == 2
     assert figures["starts"]["median_ms"] <= 60
+
+
+@pytest.mark.models
+def test_what_a_cross_check_speaks_is_spoken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    speech = spoken_set(tmp_path)
+    params = AlignParams(recogniser="whisper-base", cross_checks=1)
+    monkeypatch.setenv("CARES_WORKERS", "1")
+    monkeypatch.setenv("CARES_STORE", str(tmp_path / "store"))
+    first = cross_check(speech, params)
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a voice was loaded")
+
+    monkeypatch.setattr("cares.speech.crosscheck.load_engine", refused)
+    assert cross_check(speech, params) == first
