@@ -91,7 +91,7 @@ def lines(result: Json) -> list[str]:
 
 def _measured(examples: Sequence[Example], names: Sequence[str], params: AuditParams, seed: int) -> Json:
     view: View = measured_view(examples, names, params)
-    held = hold_out(examples, view, params, seed)
+    held = hold_out(examples, view, params, seed, keep=True)
     figures = [] if held is None else feature_figures(names, view.values, held, seed)
     return {**describe(examples, held, params, seed), "features": figures}
 

@@ -44,7 +44,10 @@ class Fold:
 
 @dataclass
 class HeldOut:
-    """Guesses for every event by models that have not seen its template, one column a repeat of the folds."""
+    """Guesses for every event by models that have not seen its template, one column a repeat of the folds.
+
+    `fitted` holds the models, fold by fold, where `hold_out` was asked to keep them.
+    """
 
     labels: list[str]
     truth: NDArray[np.str_]
@@ -58,8 +61,12 @@ class HeldOut:
         return np.asarray((self.guesses == self.truth[:, None]).mean(1), np.float64)
 
 
-def hold_out(examples: Sequence[Example], view: View, params: AuditParams, seed: int) -> HeldOut | None:
+def hold_out(
+    examples: Sequence[Example], view: View, params: AuditParams, seed: int, *, keep: bool = False
+) -> HeldOut | None:
     """Guess every event's label from the other templates.
+
+    With `keep` the fitted models stay in `fitted`; of a large set a forest alone takes hundreds of megabytes.
 
     Folds: as many as asked for, but no more than the templates of the label that occurs in fewest. With fewer than two,
     or fewer than two labels, None: too few.
@@ -80,7 +87,8 @@ def hold_out(examples: Sequence[Example], view: View, params: AuditParams, seed:
             model = view.model() if len(set(truth[train])) > 1 else DummyClassifier()
             model.fit(_rows(view.values, train), truth[train])
             held.guesses[test, repeat] = model.predict(_rows(view.values, test))
-            held.fitted.append(Fold(model, test))
+            if keep:
+                held.fitted.append(Fold(model, test))
     return held
 
 
