@@ -40,7 +40,7 @@ def describe(root: Path) -> str:
         names = ", ".join(sorted(read_json(models)))
         lines.append(f"models        {names} (hashes in data/models.json)")
     else:
-        lines.append("models        not made yet: run make repro, or dvc pull")
+        lines.append("models        not made yet: run make repro, or cares pull")
     scenes = root / "data" / "scenes"
     here = len(list(scenes.glob("*.wav"))) if scenes.is_dir() else 0
     count = max(here, _named_scenes(scenes / "SHA256SUMS"))
@@ -48,7 +48,7 @@ def describe(root: Path) -> str:
     lines.append(
         f"scenes        {scenes_text(here, count)} in data/scenes{rest}"
         if count
-        else "scenes        none yet: run make repro, or dvc pull"
+        else "scenes        none yet: run make repro, or cares pull"
     )
     # what scores needs no torch, and could not have built the set
     light = "torch" not in found["packages"]

@@ -44,10 +44,10 @@ def problems(
     elif system == "Darwin":
         found.append(
             "macOS: vLLM has no CPU wheel for it. Serve a model with any OpenAI-compatible server, set CARES_LLM_URL "
-            "to its address, and install without vLLM: make env PROFILE=build. Finished data need no model: dvc pull."
+            "to its address, and install without vLLM: make env PROFILE=build. Finished data need no model: cares pull."
         )
     elif system != "Linux":
-        found.append(f"{system}: only Linux can run the pipeline; on Windows use WSL 2. Finished data: dvc pull.")
+        found.append(f"{system}: only Linux can run the pipeline; on Windows use WSL 2. Finished data: cares pull.")
     elif machine != "x86_64" and profile == "embedded":
         found.append(
             f"processor {machine}: the embedded profile was made for x86_64. With a GPU use PROFILE=gpu; else set "

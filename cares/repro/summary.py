@@ -17,7 +17,7 @@ def summarise(root: Path) -> str:
     """
     scenes = root / "data" / "scenes"
     if not (scenes / "scenes.jsonl").is_file():
-        raise CaresError("no finished scenes here; run make repro, or dvc pull")
+        raise CaresError("no finished scenes here; run make repro, or cares pull")
     words, mix = _metrics(root, "dialogues"), _metrics(root, "mix")
     if not words:
         raise CaresError("metrics/dialogues.json is missing; it is part of git: git checkout metrics")

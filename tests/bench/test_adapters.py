@@ -165,7 +165,7 @@ def test_a_tiny_model_of_the_class_answers_from_its_files(
     assert (bound.text in set("ABCD"), bound.finish_reason, bound.completion_tokens) == (True, "stop", 2)
     assert answers_of(model, question(recording))[0] == free
     missing = recording.with_name("none.wav")
-    with pytest.raises(InputError, match="dvc pull"):
+    with pytest.raises(InputError, match="cares pull"):
         answers_of(model, question(recording, audio=missing))
     model.close()
 

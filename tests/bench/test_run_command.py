@@ -157,7 +157,7 @@ def test_splits_tasks_and_levels_are_chosen(ears: Ears, data: Path, tmp_path: Pa
         (("--split", "tset"), "one of train, validation, test"),
         (("--task", "reaction"), "a task or one of its levels"),
         (("--model", "nose"), "offers ears, not 'nose'"),
-        (("--data", "/nowhere"), "dvc pull"),
+        (("--data", "/nowhere"), "cares pull"),
         (("--task", "grounding"), "no item of grounding"),
         (("--adapter", "qwen2.5-omni"), "without --model and --base-url"),
     ],
@@ -189,10 +189,10 @@ def test_unreadable_answers_are_told_by_kind(ears: Ears, data: Path, tmp_path: P
 def test_the_data_set_is_found_from_its_own_folder_too(data: Path) -> None:
     assert data_root(data) == data
     assert data_root(data / "data") == data
-    with pytest.raises(InputError, match="dvc pull"):
+    with pytest.raises(InputError, match="cares pull"):
         data_root(data / "nothing" / "here")
     (data / "prompts").mkdir()
-    with pytest.raises(InputError, match="dvc pull"):
+    with pytest.raises(InputError, match="cares pull"):
         data_root(data / "prompts")
 
 

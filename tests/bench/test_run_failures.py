@@ -136,7 +136,7 @@ def test_a_folder_of_another_model_is_refused(ears: Ears, data: Path, tmp_path: 
 def test_items_of_another_build_or_outside_the_data_set_are_refused(ears: Ears, data: Path, tmp_path: Path) -> None:
     path = data / "data/bench/items.jsonl"
     write_json(data / "metrics/items.json", {"sha256": "0" * 64})
-    with pytest.raises(InputError, match=r"items\.jsonl: sha256.*counterfactuals"):
+    with pytest.raises(InputError, match=r"items\.jsonl: sha256.*cares pull"):
         run(ears, data, tmp_path / "out")
     (data / "metrics/items.json").unlink()
     items = read_records(Item, path)

@@ -129,7 +129,7 @@ def test_a_wrong_address_or_model_is_an_error(ears: Ears) -> None:
 
 def test_a_recording_that_is_missing_or_another_one_is_an_error(ears: Ears, recording: Path) -> None:
     server = AudioServer("ears", ears.url, patience=QUICK)
-    with pytest.raises(InputError, match="dvc pull"):
+    with pytest.raises(InputError, match="cares pull"):
         answers_of(server, [question(recording)._replace(audio=recording.with_name("none.wav"))])
     with pytest.raises(InputError, match="pull again"):
         answers_of(server, [question(recording, audio_sha256="0" * 64)])
